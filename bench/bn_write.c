@@ -28,6 +28,7 @@ static const char *const op_names[BN_OPS] = {
 
 static const struct bn_writer *const writers[] = {
 	&bn_write_own,
+	&bn_write_single,
 #ifdef HAVE_SQLITE
 	&bn_write_sqlite,
 #endif
@@ -206,6 +207,8 @@ static uint64_t transact(struct bench *b, const struct bn_writer *w, void *write
 		make_change(b, &change);
 		w->change(writer, &change);
 	}
+	if (w->decide)
+		w->decide(writer);
 	start = bn_seconds();
 	changed = w->commit(writer);
 	note_commit(b, waited + bn_seconds() - start);
@@ -321,7 +324,9 @@ static const char figures[] =
 	"  replace-label, delete-label  the same by label\n"
 	"\n"
 	"Contestants (--only):\n"
-	"  simidx   the library, plan 4x16, measured until its second merge is done (--merges)\n"
+	"  simidx   the library, plan 4x16, measured until its second merge is done (--merges);\n"
+	"           if-new of all rows of a transaction by one call\n"
+	"  single   the same with a call for each row, of if-new alone\n"
 	"  sqlite   a table with an index for each of four blocks\n"
 	"  lmdb     an insert is one put of 8 and 16 bytes: what durable storage costs at least\n"
 	"  redis    a set for each value of four blocks, pipelined, through TCP; see --redis.\n"

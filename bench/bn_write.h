@@ -62,6 +62,8 @@ struct bn_writer {
 	/** Begin a transaction: wait until one may write. */
 	void (*begin)(void *writer);
 	void (*change)(void *writer, const struct bn_change *change);
+	/** Decide the changes that wait to be decided together. NULL = none ever do. */
+	void (*decide)(void *writer);
 	/** Store the changes; returns how many documents were added, replaced or deleted. */
 	uint64_t (*commit)(void *writer);
 	/** Merges so far: a measurement ends with one. NULL = there are none. */
@@ -74,7 +76,7 @@ struct bn_writer {
 	void (*close)(void *writer);
 };
 
-extern const struct bn_writer bn_write_own, bn_write_lmdb, bn_write_redis;
+extern const struct bn_writer bn_write_own, bn_write_single, bn_write_lmdb, bn_write_redis;
 #ifdef HAVE_SQLITE
 extern const struct bn_writer bn_write_sqlite;
 #endif

@@ -21,6 +21,7 @@
 #include "bn_write.h"
 
 #define COPIED_AT_ONCE ((size_t)1 << 30)
+#define FIRST_WAITING 1024
 #define FILL_ROWS 10000 /* a commit, where the fresh tier is filled first */
 
 struct own {
@@ -28,8 +29,11 @@ struct own {
 	char dir[4200];
 	simidx *index;
 	simidx_writer *writer;
-	simidx_sketch sketch; /* its weights are those of the query */
 	uint64_t changed;     /* in this transaction */
+	int is_single;        /* documents are put, if they are new, by a call each */
+	simidx_doc *docs;     /* those that are to be decided together, and their queries */
+	simidx_query *queries;
+	size_t waiting, cap;
 	uint64_t fresh;       /* rows that wait for a merge */
 	uint64_t merges;
 	/* of the thread that merges, with the lock of all that is below it */
@@ -162,9 +166,6 @@ static void *own_open(const struct bn_write *write)
 	simidx_error err;
 
 	own->write = write;
-	own->sketch = (simidx_sketch)SIMIDX_SKETCH_INIT;
-	own->sketch.bits = 64;
-	own->sketch.flags = SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS;
 	snprintf(own->dir, sizeof(own->dir), "%s/simidx", write->dir);
 	copy_base(write, own->dir);
 	bn_own_open(own->dir, NULL, &own->index);
@@ -182,6 +183,14 @@ static void *own_open(const struct bn_write *write)
 	return own;
 }
 
+static void *single_open(const struct bn_write *write)
+{
+	struct own *own = own_open(write);
+
+	own->is_single = 1;
+	return own;
+}
+
 static void own_begin(void *opaque)
 {
 	struct own *own = opaque;
@@ -190,23 +199,79 @@ static void own_begin(void *opaque)
 	bn_check(simidx_writer_begin(own->writer, &err), &err, "begin");
 }
 
-static int put_if_new(struct own *own, const struct bn_change *change, simidx_doc *doc,
-		      simidx_error *err)
+/* A document, and what is too near to it. */
+static void make_document(const struct own *own, const struct bn_change *change, simidx_doc *doc,
+			  simidx_query *query)
 {
-	simidx_query query = SIMIDX_QUERY_INIT;
+	simidx_sketch sketch = SIMIDX_SKETCH_INIT;
+	simidx_error err;
 
-	if (own->write->op == BN_IF_NEW_TEXT) {
-		own->sketch.fp = doc->fp = change->fp;
-		own->sketch.fp2 = doc->fp2 = change->fp2;
-		doc->flags = SIMIDX_DOC_FP2;
-		memcpy(own->sketch.weights, change->weights, 64);
-		memcpy(own->sketch.weights2, change->weights2, 64);
-		bn_check(simidx_sketch_query_if_new(own->index, &own->sketch, &query, err), err,
-			 "query");
-	} else {
-		query.fp = change->fp;
+	*doc = (simidx_doc)SIMIDX_DOC_INIT;
+	*query = (simidx_query)SIMIDX_QUERY_INIT;
+	doc->fp = query->fp = change->fp;
+	if (own->write->op != BN_IF_NEW_TEXT)
+		return;
+	doc->fp2 = change->fp2;
+	doc->flags = SIMIDX_DOC_FP2;
+	sketch.bits = 64;
+	sketch.flags = SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS;
+	sketch.fp = change->fp;
+	sketch.fp2 = change->fp2;
+	memcpy(sketch.weights, change->weights, 64);
+	memcpy(sketch.weights2, change->weights2, 64);
+	bn_check(simidx_sketch_query_if_new(own->index, &sketch, query, &err), &err, "query");
+	query->weights = change->weights;
+	query->weights2 = change->weights2;
+}
+
+static void put_if_new(struct own *own, const struct bn_change *change)
+{
+	simidx_query query;
+	simidx_doc doc;
+	simidx_error err;
+	int rc;
+
+	make_document(own, change, &doc, &query);
+	rc = simidx_writer_put_if_new(own->writer, &doc, &query, NULL, NULL, &err);
+	if (rc != SIMIDX_E_EXISTS)
+		bn_check(rc, &err, "change");
+	own->changed += !rc;
+}
+
+/* It is decided with the others of the transaction. */
+static void keep(struct own *own, const struct bn_change *change)
+{
+	if (own->waiting == own->cap) {
+		own->cap = own->cap ? 2 * own->cap : FIRST_WAITING;
+		own->docs = realloc(own->docs, own->cap * sizeof(*own->docs));
+		own->queries = realloc(own->queries, own->cap * sizeof(*own->queries));
+		if (!own->docs || !own->queries)
+			bn_die("out of memory");
 	}
-	return simidx_writer_put_if_new(own->writer, doc, &query, NULL, NULL, err);
+	make_document(own, change, &own->docs[own->waiting], &own->queries[own->waiting]);
+	own->waiting++;
+}
+
+static int count_decision(void *opaque, size_t i, const simidx_decision *decision)
+{
+	struct own *own = opaque;
+
+	(void)i;
+	if (decision->code != SIMIDX_E_EXISTS)
+		bn_check(decision->code, decision->why, "change");
+	own->changed += !decision->code;
+	return 0;
+}
+
+static void own_decide(void *opaque)
+{
+	struct own *own = opaque;
+	simidx_error err;
+
+	bn_check(simidx_writer_put_if_new_many(own->writer, own->docs, own->queries, own->waiting,
+					       count_decision, own, &err),
+		 &err, "changes");
+	own->waiting = 0;
 }
 
 static void own_change(void *opaque, const struct bn_change *change)
@@ -218,6 +283,13 @@ static void own_change(void *opaque, const struct bn_change *change)
 	simidx_error err;
 	int rc;
 
+	if (op == BN_IF_NEW || op == BN_IF_NEW_TEXT) {
+		if (own->is_single)
+			put_if_new(own, change);
+		else
+			keep(own, change);
+		return;
+	}
 	doc.fp = change->fp;
 	if (bn_write_has_labels(op)) {
 		doc.label = label;
@@ -227,16 +299,12 @@ static void own_change(void *opaque, const struct bn_change *change)
 	}
 	if (op == BN_INSERT)
 		rc = simidx_writer_put(own->writer, &doc, NULL, &err);
-	else if (op == BN_IF_NEW || op == BN_IF_NEW_TEXT)
-		rc = put_if_new(own, change, &doc, &err);
 	else if (op == BN_DELETE)
 		rc = simidx_writer_delete_id(own->writer, change->id, &err);
 	else if (op == BN_DELETE_LABEL)
 		rc = simidx_writer_delete_label(own->writer, doc.label, doc.label_size, &err);
 	else
 		rc = simidx_writer_replace(own->writer, &doc, NULL, &err);
-	if (rc == SIMIDX_E_EXISTS)
-		return;
 	bn_check(rc, &err, "change");
 	own->changed++;
 }
@@ -300,6 +368,8 @@ static void own_close(void *opaque)
 	simidx_writer_close(own->writer);
 	simidx_close(own->index);
 	bn_own_remove(own->dir);
+	free(own->docs);
+	free(own->queries);
 	free(own);
 }
 
@@ -307,6 +377,20 @@ const struct bn_writer bn_write_own = {
 	.name = "simidx",
 	.ops = (1u << BN_OPS) - 1,
 	.open = own_open,
+	.begin = own_begin,
+	.change = own_change,
+	.decide = own_decide,
+	.commit = own_commit,
+	.merges = own_merges,
+	.finish = own_finish,
+	.count = own_count,
+	.close = own_close,
+};
+
+const struct bn_writer bn_write_single = {
+	.name = "single",
+	.ops = 1u << BN_IF_NEW | 1u << BN_IF_NEW_TEXT,
+	.open = single_open,
 	.begin = own_begin,
 	.change = own_change,
 	.commit = own_commit,

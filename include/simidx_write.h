@@ -203,6 +203,41 @@ int simidx_writer_put_if_new(simidx_writer *writer, const simidx_doc *doc,
 			     const simidx_query *query, uint64_t *id, simidx_match *blocker,
 			     simidx_error *err) SIMIDX_CHECK_RESULT;
 
+/** What simidx_writer_put_if_new_many() has decided of a document. */
+typedef struct simidx_decision {
+	size_t size;           /**< sizeof; set by the library */
+	int code;              /**< SIMIDX_OK: it was added; SIMIDX_E_EXISTS: it was not, see
+	                            `blocker`; SIMIDX_E_DUPLICATE, _ARG, _RANGE, _MISMATCH: it was
+	                            not, as simidx_writer_put_if_new() would say of it */
+	uint64_t id;           /**< that the document got; SIMIDX_NO_ID: it was not added */
+	simidx_match blocker;  /**< with SIMIDX_E_EXISTS */
+	const simidx_error *why; /**< what is wrong with it; NULL: nothing is */
+} simidx_decision;
+
+/**
+ * simidx_writer_put_if_new() of many documents, each decided in its turn. The answers are the same:
+ * a document counts as there for those that follow it. The tables are searched for many of them
+ * together, and that is faster where queries differ in nothing but the fingerprint.
+ *
+ * @param docs     `n` of them. They lie as far apart as the first one's size says, and all have that
+ *                 size
+ * @param queries  of each: what is too near to it; laid out in the same way
+ * @param decided  called in this thread for document after document, 0..n - 1, when it is decided;
+ *                 what it gets is valid during the call. It must not use the writer or its reader.
+ *                 Anything but 0 ends the call with SIMIDX_E_STOPPED
+ * @param ctx      passed to decided()
+ * @return SIMIDX_OK: all are decided; SIMIDX_E_STOPPED; another code of simidx_writer_put_if_new():
+ *         the next document could not be decided. What was decided before stays in the transaction,
+ *         unless the code says that it is lost (simidx_writer_put())
+ *
+ * Cost: at most that of single calls. Memory: some megabytes.
+ */
+int simidx_writer_put_if_new_many(simidx_writer *writer, const simidx_doc *docs,
+				  const simidx_query *queries, size_t n,
+				  int (*decided)(void *ctx, size_t i,
+						 const simidx_decision *decision),
+				  void *ctx, simidx_error *err) SIMIDX_CHECK_RESULT;
+
 /**
  * The writer's own reader. It finds what the current transaction has changed, as if it were
  * committed; all functions of readers take it. It belongs to the writer's thread and is closed with

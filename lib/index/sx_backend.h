@@ -88,6 +88,8 @@ typedef struct sx_backend_snapshot {
 typedef struct sx_backend_bulk {
 	/** Queries of a task at most; 0 = as large as slices of the handle may be. */
 	size_t most;
+	/** What search() has looked up stays as it is until the transaction of a writer ends. */
+	int holds_for_writer;
 	/** Whether n queries are to be answered so. The reader has a snapshot. */
 	int (*is_worthwhile)(simidx_reader *reader, const simidx_query *queries, size_t n);
 	/** NULL when memory is short. */

@@ -478,4 +478,4 @@ static int answer(void *bulk, simidx_reader *r, size_t i, simidx_results *out, s
 	return rc;
 }
 
-const sx_backend_bulk sx_local_bulk = { 0, is_worthwhile, create, destroy, search, answer };
+const sx_backend_bulk sx_local_bulk = { 0, 1, is_worthwhile, create, destroy, search, answer };

@@ -182,4 +182,5 @@ static int answer(void *bulk, simidx_reader *r, size_t i, simidx_results *out, s
 	return rc;
 }
 
-const sx_backend_bulk sx_remote_bulk = { TOGETHER, is_worthwhile, create, destroy, search, answer };
+const sx_backend_bulk sx_remote_bulk = { TOGETHER, 0, is_worthwhile, create,
+					   destroy,  search, answer };

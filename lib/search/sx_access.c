@@ -303,6 +303,24 @@ static int make_fresh(sx_access *a, sx_cover_cache *covers, const sx_view *view,
 		       : sx_fail_nomem(err);
 }
 
+int sx_access_make_fresh(sx_access *a, sx_cover_cache *covers, const sx_view *view,
+			 const sx_query *q, simidx_error *err)
+{
+	const sx_plan *plan = &view->snapshot.index->schema->fresh_plan;
+	uint64_t permuted[SX_MAX_TABLES];
+	sx_template *cover;
+
+	set_costs(covers, view->snapshot.index, sx_view_rows(view), 0);
+	cover = uniform_cover(covers, &covers->fresh, plan, sx_view_fresh_rows(view), q);
+	a->by_sizes = a->fresh_is_tables = 0;
+	a->fresh.probes.n = 0;
+	a->complete_to = (int)q->radius;
+	if (!cover || sx_template_probes(plan, cover, q->fp, q->max_bits, permuted, &a->fresh.probes))
+		return sx_fail_nomem(err);
+	a->cover = &cover->cover;
+	return SIMIDX_OK;
+}
+
 int sx_access_make(sx_access *a, sx_cover_cache *covers, const sx_view *view, const sx_query *q,
 		   unsigned scan_shared, simidx_error *err)
 {

@@ -61,6 +61,13 @@ typedef struct sx_access {
 int sx_access_make(sx_access *access, sx_cover_cache *covers, const sx_view *view,
 		   const sx_query *query, unsigned scan_shared, simidx_error *err);
 
+/**
+ * Make only what is looked up in the memtable, of a query without weights whose hits of the tables
+ * are there already. The codes of sx_access_make().
+ */
+int sx_access_make_fresh(sx_access *access, sx_cover_cache *covers, const sx_view *view,
+			 const sx_query *query, simidx_error *err);
+
 void sx_access_free(sx_access *access);
 
 /** What is looked up in the memtable. */

@@ -149,9 +149,8 @@ int sx_search_found(simidx_reader *r, sx_finding *f, int is_fresh_found, simidx_
 {
 	int rc = SIMIDX_OK;
 
-	/* The memtable may look up the probes of the tables. */
 	if (!is_fresh_found && sx_view_fresh_rows(f->view))
-		rc = sx_access_make(f->access, &r->covers, f->view, f->q, 0, err);
+		rc = sx_access_make_fresh(f->access, &r->covers, f->view, f->q, err);
 	if (!rc && !is_fresh_found)
 		rc = sx_hits_find_fresh(f, err);
 	if (!rc)

@@ -220,6 +220,7 @@ void simidx_writer_close(simidx_writer *w)
 	if (!w)
 		return;
 	simidx_writer_rollback(w);
+	w->index->backend->bulk->destroy(w->bulk);
 	simidx_reader_close(w->reader);
 	w->index->backend->writer->close(w);
 	free(w->pending.at);

@@ -28,6 +28,7 @@ struct simidx_writer {
 	int reserves_ids;      /* the next commit has a next id that was raised */
 	void *held;            /* of what holds the tables */
 	simidx_reader *reader; /* sees what is pending; NULL until it is asked for */
+	void *bulk;            /* queries that are looked up together; NULL until some are */
 	/* Where commits may refuse changes: */
 	int has_conditions;
 	sx_calls calls;     /* of the transaction */

@@ -6,12 +6,17 @@
  * transaction and has the call judged (sx_writer_change.h).
  */
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "index/sx_documents.h"
+#include "util/sx_alloc.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
 #include "write/sx_writer_change.h"
+
+#define DOC_MIN SX_STRUCT_TO(simidx_doc, fp)
+#define TOGETHER 16384 /* queries that are looked up together, at most */
 
 static int check_has_ids(const simidx_writer *w, simidx_error *err)
 {
@@ -38,11 +43,26 @@ static int ask(simidx_writer *w, sx_call *c, simidx_match *blocker, uint64_t *id
 	return rc;
 }
 
+/* Read a document and check it. */
+static int read_document(const simidx_writer *w, const simidx_doc *given, simidx_doc *own,
+			 simidx_error *err)
+{
+	const simidx_doc *doc = sx_struct_read(given, DOC_MIN, own, sizeof(*own));
+	int rc = sx_documents_check(w->index, doc, err);
+
+	if (!rc && doc->flags & SIMIDX_DOC_FP2_UNKNOWN && !w->index->schema->has_unknown_fp2)
+		rc = sx_fail(
+			err, SIMIDX_E_MISMATCH,
+			"its second fingerprint is not known, as that of no document in the index: only a new index can take it");
+	if (!rc && doc != own)
+		*own = *doc;
+	return rc;
+}
+
 /* Read a document and begin. */
 static int begin_with(simidx_writer *w, const simidx_doc *given, simidx_doc *own, uint64_t *id,
 		      const char *function, simidx_error *err)
 {
-	const simidx_doc *doc;
 	int rc;
 
 	sx_err_clear(err);
@@ -50,17 +70,8 @@ static int begin_with(simidx_writer *w, const simidx_doc *given, simidx_doc *own
 		*id = SIMIDX_NO_ID;
 	if (!w || !given)
 		return sx_fail(err, SIMIDX_E_ARG, "%s: writer or doc is NULL", function);
-	doc = sx_struct_read(given, SX_STRUCT_TO(simidx_doc, fp), own, sizeof(*own));
-	rc = sx_documents_check(w->index, doc, err);
-	if (!rc && doc->flags & SIMIDX_DOC_FP2_UNKNOWN && !w->index->schema->has_unknown_fp2)
-		rc = sx_fail(
-			err, SIMIDX_E_MISMATCH,
-			"its second fingerprint is not known, as that of no document in the index: only a new index can take it");
-	if (rc)
-		return rc;
-	if (doc != own)
-		*own = *doc;
-	return sx_writer_begin(w, err);
+	rc = read_document(w, given, own, err);
+	return rc ? rc : sx_writer_begin(w, err);
 }
 
 int simidx_writer_put(simidx_writer *w, const simidx_doc *given, uint64_t *id, simidx_error *err)
@@ -95,6 +106,159 @@ int simidx_writer_put_if_new(simidx_writer *w, const simidx_doc *given, const si
 	c = sx_call_of(SX_CALL_PUT_IF_NEW, &doc, query);
 	return ask(w, &c, blocker, id, err);
 }
+
+/* ---- many, each if it is new ---- */
+
+/* What a caller gives: structs that lie as far apart as the first one's size says. */
+struct many {
+	const simidx_doc *docs;
+	const simidx_query *queries;
+	size_t n;
+	int (*decided)(void *ctx, size_t i, const simidx_decision *decision);
+	void *ctx;
+};
+
+static const simidx_doc *doc_at(const struct many *m, size_t i)
+{
+	const void *at = (const char *)m->docs + i * m->docs->size;
+
+	return sx_struct_size(at) == m->docs->size ? at : NULL;
+}
+
+/* One that cannot be read has no size: it fails when its turn comes. */
+static simidx_query query_at(const struct many *m, size_t i)
+{
+	const void *at = (const char *)m->queries + i * m->queries->size;
+	simidx_query own = { .size = 0 };
+	const simidx_query *read = NULL;
+
+	if (sx_struct_size(at) == m->queries->size)
+		read = sx_struct_read(at, SX_QUERY_MIN, &own, sizeof(own));
+	if (!read)
+		return (simidx_query){ .size = 0 };
+	return read == &own ? own : *read;
+}
+
+/*
+ * Look up n queries together, if that is worth while. What they find in the tables is not altered
+ * by any change of the transaction, as changes wait in the memtable.
+ */
+static int look_up(simidx_writer *w, const simidx_query *asked, size_t n, int *together,
+		   simidx_error *err)
+{
+	const sx_backend_bulk *calls = w->index->backend->bulk;
+	int rc = sx_writer_reader(w, err);
+
+	*together = 0;
+	if (!rc)
+		rc = sx_reader_begin(w->reader, err);
+	if (rc || !calls->holds_for_writer)
+		return rc;
+	sx_view_expect(&w->reader->view, n);
+	if (calls->is_worthwhile(w->reader, asked, n)) {
+		w->bulk = w->bulk ? w->bulk : calls->create();
+		if (w->bulk)
+			rc = calls->search(w->bulk, w->reader, asked, n, together, err);
+	}
+	sx_reader_end(w->reader);
+	return rc;
+}
+
+/* Whether a code says something of one document, and nothing of the next one. */
+static int is_of_document(int code)
+{
+	return sx_call_is_decided(code) || code == SIMIDX_E_ARG || code == SIMIDX_E_RANGE ||
+	       code == SIMIDX_E_MISMATCH || code == SIMIDX_E_UNSUPPORTED;
+}
+
+/* Decide one. nth: of those that are looked up together, from 1; 0: it is not among them. */
+static int decide(simidx_writer *w, const struct many *m, size_t i, const simidx_query *query,
+		  size_t nth, simidx_error *err)
+{
+	simidx_decision out = { .size = sizeof(out), .id = SIMIDX_NO_ID };
+	const simidx_doc *given = doc_at(m, i);
+	simidx_error why;
+	simidx_doc doc;
+	sx_call c;
+
+	sx_err_clear(&why);
+	if (!given || !query->size)
+		out.code = sx_fail(&why, SIMIDX_E_ARG,
+				   "simidx_writer_put_if_new_many: bad struct size");
+	else
+		out.code = read_document(w, given, &doc, &why);
+	if (!out.code) {
+		c = sx_call_of(SX_CALL_PUT_IF_NEW, &doc, query);
+		c.nth = nth;
+		out.code = ask(w, &c, &out.blocker, &out.id, &why);
+	}
+	if (!is_of_document(out.code)) {
+		if (err)
+			*err = why;
+		return out.code;
+	}
+	out.why = out.code && out.code != SIMIDX_E_EXISTS ? &why : NULL;
+	return m->decided(m->ctx, i, &out) ? sx_fail(err, SIMIDX_E_STOPPED, "the caller ends it")
+					   : SIMIDX_OK;
+}
+
+/* Decide the documents [from, from + n), in a transaction that has begun. */
+static int decide_together(simidx_writer *w, const struct many *m, size_t from, size_t n,
+			   simidx_query *asked, simidx_error *err)
+{
+	int together, rc;
+
+	for (size_t i = 0; i < n; i++) {
+		asked[i] = query_at(m, from + i);
+		asked[i] = sx_writer_asks(&asked[i]);
+	}
+	rc = look_up(w, asked, n, &together, err);
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = decide(w, m, from + i, &asked[i], together ? i + 1 : 0, err);
+	return rc;
+}
+
+static int check_many(const simidx_writer *w, const struct many *m, simidx_error *err)
+{
+	if (!w || !m->decided || (m->n && (!m->docs || !m->queries)))
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "simidx_writer_put_if_new_many: no writer, docs, queries or decided()");
+	if (m->n && (m->docs->size < DOC_MIN || m->docs->size > SX_STRUCT_MAX ||
+		     m->queries->size < SX_QUERY_MIN || m->queries->size > SX_STRUCT_MAX))
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "simidx_writer_put_if_new_many: bad struct size");
+	return SIMIDX_OK;
+}
+
+int simidx_writer_put_if_new_many(simidx_writer *w, const simidx_doc *docs,
+				  const simidx_query *queries, size_t n,
+				  int (*decided)(void *ctx, size_t i,
+						 const simidx_decision *decision),
+				  void *ctx, simidx_error *err)
+{
+	const struct many m = { docs, queries, n, decided, ctx };
+	simidx_query *asked;
+	int rc;
+
+	sx_err_clear(err);
+	rc = check_many(w, &m, err);
+	if (!rc)
+		rc = simidx_writer_prefetch(w, docs, n, err);
+	if (!rc && n)
+		rc = sx_writer_begin(w, err);
+	if (rc || !n)
+		return rc;
+	asked = sx_realloc(NULL, n < TOGETHER ? n : TOGETHER, sizeof(*asked));
+	if (!asked)
+		return sx_fail_nomem(err);
+	for (size_t from = 0; !rc && from < n; from += TOGETHER)
+		rc = decide_together(w, &m, from, n - from < TOGETHER ? n - from : TOGETHER, asked,
+				     err);
+	free(asked);
+	return rc;
+}
+
+/* ---- the others ---- */
 
 int simidx_writer_replace(simidx_writer *w, const simidx_doc *given, uint64_t *id,
 			  simidx_error *err)

@@ -253,28 +253,46 @@ static int put(simidx_writer *w, sx_call *c, simidx_error *err)
 
 /* ---- put, if it is new ---- */
 
+simidx_query sx_writer_asks(const simidx_query *query)
+{
+	simidx_query asked = *query;
+
+	asked.mode = SIMIDX_ALL;
+	asked.limit = 1;
+	return asked;
+}
+
+/* Answer what a call asks, in the state that the calls before it have left. */
+static int answer(simidx_writer *w, const sx_call *c, const simidx_query *asked,
+		  simidx_results *results, simidx_error *err)
+{
+	sx_query q;
+	int rc;
+
+	if (c->nth)
+		return w->index->backend->bulk->answer(w->bulk, w->reader, c->nth - 1, results, err);
+	rc = sx_query_init(&q, w->index, asked, err);
+	w->conditions.writing = &w->snapshot;
+	w->reader->conditions = w->has_conditions ? &w->conditions : NULL;
+	if (!rc)
+		rc = sx_search(w->reader, &q, results, err);
+	w->reader->conditions = NULL;
+	return rc;
+}
+
 /* Find the nearest document that a query matches, and of several the one with the smallest id. */
 static int find_blocker(simidx_writer *w, sx_call *c, simidx_match *blocker, int *found,
 			simidx_error *err)
 {
 	simidx_results results = SIMIDX_RESULTS_INIT;
-	simidx_query asked = *c->query;
-	sx_query q;
-	int rc;
+	simidx_query asked = sx_writer_asks(c->query);
+	int rc = sx_writer_reader(w, err);
 
-	asked.mode = SIMIDX_ALL;
-	asked.limit = 1;
-	rc = sx_writer_reader(w, err);
-	if (!rc)
-		rc = sx_query_init(&q, w->index, &asked, err);
 	if (!rc)
 		rc = sx_reader_begin(w->reader, err);
 	if (rc)
 		return rc;
-	w->conditions.writing = &w->snapshot;
-	w->reader->conditions = w->has_conditions ? &w->conditions : NULL;
-	rc = sx_search(w->reader, &q, &results, err);
-	w->reader->conditions = NULL;
+	rc = answer(w, c, &asked, &results, err);
 	*found = !rc && results.n;
 	if (*found)
 		rc = sx_search_labels(w->reader, &asked, 0, 1, err);

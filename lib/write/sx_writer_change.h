@@ -22,6 +22,9 @@
 int sx_writer_judge(simidx_writer *writer, sx_call *call, simidx_match *blocker,
 		    simidx_error *err);
 
+/** What the query of simidx_writer_put_if_new() asks for: the nearest document. */
+simidx_query sx_writer_asks(const simidx_query *query);
+
 /** Delete a document that is there, in the transaction that has begun. */
 int sx_writer_delete(simidx_writer *writer, const sx_doc *doc, simidx_error *err);
 
