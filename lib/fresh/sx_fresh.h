@@ -83,6 +83,12 @@ int sx_fresh_by_label(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span, u
 void sx_fresh_prefetch(sx_fresh *fresh, const sx_fresh_span *span, const sx_probes *probes);
 
 /**
+ * For the only writer, after sx_fresh_refresh(): have the CPU fetch what the memtable is asked, and
+ * changed, when a document with this fingerprint is put if it is new.
+ */
+void sx_fresh_prefetch_fp(sx_fresh *fresh, uint64_t fp);
+
+/**
  * For a writer, whose span is the newest one: have the memtable hold exactly its rows. The codes
  * are those of sx_fresh_near().
  */

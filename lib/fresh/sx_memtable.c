@@ -332,6 +332,16 @@ int sx_memtable_near(const sx_memtable *memtable, const sx_probes *probes, uint6
 	return sx_memtable_buckets_near(memtable->buckets, probes, query, k, fps, candidates);
 }
 
+void sx_memtable_prefetch_fp(const sx_memtable *memtable, uint64_t fp)
+{
+	uint32_t hash = hash_of(SX_BY_FP, fp);
+
+	sx_prefetch(&memtable->slot[home_of(hash, memtable->mask)]);
+	if (memtable->old)
+		sx_prefetch(&memtable->old[home_of(hash, memtable->old_mask)]);
+	sx_memtable_buckets_prefetch_add(memtable->buckets, fp);
+}
+
 void sx_memtable_prefetch(const sx_memtable *memtable, const sx_probes *probes)
 {
 	sx_memtable_buckets_prefetch(memtable->buckets, probes);

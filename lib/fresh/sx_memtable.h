@@ -75,4 +75,7 @@ int sx_memtable_near(const sx_memtable *memtable, const sx_probes *probes, uint6
 /** Have the CPU fetch what sx_memtable_near() will read first. */
 void sx_memtable_prefetch(const sx_memtable *memtable, const sx_probes *probes);
 
+/** Have the CPU fetch what a search for a fingerprint, and then adding a row with it, will read. */
+void sx_memtable_prefetch_fp(const sx_memtable *memtable, uint64_t fp);
+
 #endif /* SX_MEMTABLE_H */

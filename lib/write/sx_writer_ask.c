@@ -16,6 +16,7 @@
 #include "write/sx_writer_change.h"
 
 #define DOC_MIN SX_STRUCT_TO(simidx_doc, fp)
+#define AHEAD 4        /* documents for which the memtable is prefetched */
 #define TOGETHER 16384 /* queries that are looked up together, at most */
 
 static int check_has_ids(const simidx_writer *w, simidx_error *err)
@@ -213,8 +214,11 @@ static int decide_together(simidx_writer *w, const struct many *m, size_t from, 
 		asked[i] = sx_writer_asks(&asked[i]);
 	}
 	rc = look_up(w, asked, n, &together, err);
-	for (size_t i = 0; !rc && i < n; i++)
+	for (size_t i = 0; !rc && i < n; i++) {
+		if (i + AHEAD < n && w->uses_memtable)
+			sx_fresh_prefetch_fp(w->index->fresh, asked[i + AHEAD].fp);
 		rc = decide(w, m, from + i, &asked[i], together ? i + 1 : 0, err);
+	}
 	return rc;
 }
 
