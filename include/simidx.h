@@ -20,7 +20,9 @@
  *   simidx_join.h    all pairs of near documents, and clusters
  *   simidx_load.h    building a whole index at once
  *   simidx_engine.h  what holds indexes elsewhere than in a directory
- *   simidx_admin.h   describing, explaining, predicting, walking, checking, copying; marks
+ *   simidx_info.h    what an index is and holds, how it is searched, what another would be like
+ *   simidx_walk.h    all documents, one after another
+ *   simidx_check.h   checking, mending, backups, compacting: which of them when
  *   simidx_repair.h  what is sound in a damaged index
  *   simidx_text.h    fingerprints from UTF-8 text (libsimidx-text)
  *
@@ -219,7 +221,7 @@ typedef struct simidx_open_options {
  * be made, the codes of simidx_create() are returned, too.
  *
  * SIMIDX_OPEN_UNTRUSTED is for a file that others could write, and for the time after a crash of
- * the disk: simidx_admin.h, "Damage".
+ * the disk: simidx_check.h, "Damage".
  *
  * @param options  NULL for the defaults
  * @param out      the handle, for simidx_close()
@@ -390,7 +392,7 @@ typedef struct simidx_results {
  *         SIMIDX_E_ARG: unknown flags or mode, probes or complete without weights, SIMIDX_NEAREST
  *         without limit; SIMIDX_E_MOVED; SIMIDX_E_CORRUPT, the text names the block
  *
- * What a search tells of damage is in simidx_admin.h. It never reads outside the file.
+ * What a search tells of damage is in simidx_check.h. It never reads outside the file.
  *
  * Cost: O(log N) for each probe and O(1) for each candidate, at most O(N) in all. Then one look-up
  * for each fingerprint that matches; documents beyond a limit are not read, except where their
