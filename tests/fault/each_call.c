@@ -34,7 +34,7 @@
 #include "util/sx_hash.h"
 
 #define FIRST 700 /* documents of the index that is there */
-#define MORE 100  /* and of the input */
+#define MORE 100  /* documents of the input */
 #define LIMIT_MS 30000
 #define MAX_ARGS 14
 #define MAX_TOLD 10 /* exceptions of a command that are printed */

@@ -34,7 +34,7 @@ void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t size);
 
 static long left = LONG_MAX; /* allocations up to the one that fails */
-static int for_good;         /* and all behind it do */
+static int for_good;         /* all behind that one fail too */
 static int has_failed;
 
 static int fails(void)

@@ -209,7 +209,7 @@ END_TEST
 enum reader {
 	SEARCH = 1, /* with SIMIDX_OPEN_CHECK */
 	FIND = 2,   /* by id and by label */
-	WALK = 4,   /* and what is made of walks: an index from this one, and its rebuild */
+	WALK = 4,   /* walks and what is made of them: an index from this one, and its rebuild */
 	MERGE = 8
 };
 
