@@ -12,7 +12,7 @@
 #ifndef DAMAGE_SAMPLE_H
 #define DAMAGE_SAMPLE_H
 
-#include <simidx_admin.h>
+#include <simidx.h>
 
 #include "support/sxt_model.h"
 

@@ -27,7 +27,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <simidx_admin.h>
+#include <simidx_check.h>
+#include <simidx_walk.h>
 
 #include "support/sxt_fixture.h"
 #include "support/sxt_model.h"

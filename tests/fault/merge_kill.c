@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 
 #include "index/sx_index.h"
 #include "support/sxt_fixture.h"

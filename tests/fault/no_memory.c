@@ -12,10 +12,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include <simidx_admin.h>
 #include <simidx_batch.h>
+#include <simidx_check.h>
+#include <simidx_info.h>
 #include <simidx_join.h>
 #include <simidx_sketch.h>
+#include <simidx_walk.h>
 
 #include "index/sx_index.h"
 #include "support/sxt_fixture.h"

@@ -11,8 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <simidx_admin.h>
+#include <simidx_check.h>
 #include <simidx_load.h>
+#include <simidx_walk.h>
 
 #include "index/sx_snapshot.h"
 #include "support/sxt_fixture.h"

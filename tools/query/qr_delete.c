@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_check.h>
+#include <simidx_walk.h>
+
 struct options {
 	const char *older_than;
 	int id, label;
