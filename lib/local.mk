@@ -7,7 +7,6 @@ noinst_LTLIBRARIES += lib/libsx-base.la lib/libsx-core.la
 lib_LTLIBRARIES += lib/libsimidx.la
 include_HEADERS += \
 	include/simidx.h \
-	include/simidx_admin.h \
 	include/simidx_batch.h \
 	include/simidx_check.h \
 	include/simidx_engine.h \
