@@ -114,7 +114,7 @@ typedef struct simidx_choice {
 	char text[120];      /**< such as "t01<=0 t02<=0 t03<=1": errors allowed in the prefix */
 	uint64_t probes;     /**< ranges to look up */
 	double candidates;   /**< fingerprints in them, expected */
-	double microseconds; /**< predicted */
+	double microseconds; /**< predicted, with all in memory: for comparing choices */
 	uint64_t reserved[2]; /**< zero */
 } simidx_choice;
 
@@ -155,7 +155,7 @@ typedef struct simidx_prediction {
 	double bytes;         /**< of the whole index, postings and docs included, labels not */
 	double probes;        /**< of a query */
 	double candidates;
-	double microseconds;  /**< of a query with all in memory, on a typical machine */
+	double microseconds;  /**< of a query with all in memory: for comparing plans */
 } simidx_prediction;
 
 #define SIMIDX_PREDICTION_INIT { sizeof(simidx_prediction), NULL, 0, 0, 0, 0, 0, 0, 0 }
@@ -190,7 +190,7 @@ int simidx_plan_predict(unsigned i, unsigned bits, uint64_t documents, unsigned 
  * @return SIMIDX_OK; SIMIDX_E_ARG: unknown plan, bits out of range, too little room;
  *         SIMIDX_E_RANGE: a fingerprint wider than f bits
  *
- * Cost: arithmetic only; that of making the plan is that of some 30 fingerprints.
+ * Cost: arithmetic only; the plan is made anew by each call, so give many fingerprints to one.
  */
 int simidx_plan_prefixes(const char *plan, unsigned bits, const uint64_t *fp, size_t n,
 			 uint32_t *prefix, size_t room, unsigned *n_tables,
