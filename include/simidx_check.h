@@ -41,8 +41,9 @@ extern "C" {
  * LMDB, which reads and writes the file, trusts it: a damaged or forged page makes it end the
  * process by an assertion or a signal, or hang. Two things prevent that, and they look at the same:
  * simidx_verify(), and SIMIDX_OPEN_UNTRUSTED. With the flag a file that LMDB could not read or write
- * safely is not opened, and searches check what they read, as with SIMIDX_OPEN_CHECK. It does not
- * help against a process that changes the file while it is open.
+ * safely is not opened, and searches check what they read, as with SIMIDX_OPEN_CHECK. Use it for a
+ * file that others could write, and after a crash of the disk. It does not help against a process
+ * that changes the file while it is open.
  *
  * What a search promises about damage. It never reads outside the file, whatever bits of blocks,
  * rows or labels have changed.
