@@ -21,6 +21,7 @@
 
 #include <simidx_batch.h>
 #include <simidx_hbase.h>
+#include <simidx_info.h>
 
 #include "bn_hbase_rows.h"
 #include "bn_util.h"

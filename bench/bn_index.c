@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 #include <simidx_load.h>
 
 #include "bn_options.h"

@@ -14,8 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <simidx_admin.h>
 #include <simidx_batch.h>
+#include <simidx_info.h>
 #include <simidx_load.h>
 
 #include "bn_own.h"

@@ -30,8 +30,9 @@ struct bn_report {
 	int mih;                /**< which contestant is mih-rs, or -1 */
 	unsigned n_rivals;
 	const char *work[BN_MAX_WORKS];
-	int base_work;          /**< over_base: to the same contestant's figure for this work, */
-	int base_rival;         /**< or to this contestant's one for the same work; else -1 */
+	/* What over_base compares with; both -1: with nothing. */
+	int base_work;          /**< the figure of the same contestant for this work */
+	int base_rival;         /**< with base_work -1: the figure of this contestant for the same work */
 	unsigned n_works;
 	unsigned rounds;
 	struct bn_cell cell[BN_MAX_WORKS][BN_MAX_RIVALS];

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 
 #include "bn_own.h"
 #include "bn_util.h"

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
 

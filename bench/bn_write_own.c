@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 #include <simidx_load.h>
 #include <simidx_sketch.h>
 

@@ -3,8 +3,8 @@
 
 # Built by `make bench`, and by the test that runs each once with little data.
 bench_programs = \
-	bench/bn_check bench/bn_index bench/bn_live bench/bn_pairs bench/bn_planner bench/bn_rows bench/bn_search \
-	bench/bn_write
+	bench/bn_check bench/bn_covers bench/bn_index bench/bn_live bench/bn_pairs bench/bn_planner bench/bn_rows \
+	bench/bn_search bench/bn_write
 if HAVE_HBASE
 bench_programs += bench/bn_hbase
 endif
@@ -40,6 +40,10 @@ bench_libbench_a_SOURCES = \
 
 bench_bn_check_SOURCES = bench/bn_check.c
 bench_bn_check_LDADD = bench/libbench.a lib/libsimidx.la
+
+bench_bn_covers_SOURCES = bench/bn_covers.c
+bench_bn_covers_CPPFLAGS = $(AM_CPPFLAGS) $(lib_cppflags)
+bench_bn_covers_LDADD = bench/libbench.a lib/libsx-core.la -lm
 
 bench_bn_index_SOURCES = bench/bn_index.c
 bench_bn_index_LDADD = bench/libbench.a lib/libsimidx.la -lm

@@ -8,19 +8,18 @@
  * a second fingerprint, a time and a note. A search returns every stored document whose
  * fingerprint differs from the query's in at most k bits: none is missed, none is returned twice.
  *
- * This header has what most programs need: it opens an index and searches, and includes
+ * This header opens an index and searches. It includes the first two of these; the others include it:
  *
  *   simidx_error.h   codes and texts of errors
- *   simidx_write.h   adding, replacing and deleting documents
- *
- * Others have the rest, and include this one:
- *
+ *   simidx_write.h   adding, replacing and deleting documents; marks
  *   simidx_sketch.h  fingerprints from features, distances
  *   simidx_batch.h   searching many queries at once, by several threads
  *   simidx_join.h    all pairs of near documents, and clusters
  *   simidx_load.h    building a whole index at once
  *   simidx_engine.h  what holds indexes elsewhere than in a directory
- *   simidx_admin.h   describing, explaining, predicting, walking, checking, copying; marks
+ *   simidx_info.h    what an index is and holds, how it is searched, what another would be like
+ *   simidx_walk.h    all documents, one after another
+ *   simidx_check.h   checking, mending, backups, compacting: which of them when
  *   simidx_repair.h  what is sound in a damaged index
  *   simidx_text.h    fingerprints from UTF-8 text (libsimidx-text)
  *
@@ -181,7 +180,7 @@ int simidx_create(const char *path, const simidx_create_options *options, simidx
 #define SIMIDX_OPEN_READ_ONLY 1u /**< refuse writers on this handle */
 #define SIMIDX_OPEN_STATIC 2u    /**< nothing is written while this is open: take no locks */
 #define SIMIDX_OPEN_FORCE 4u     /**< accept a network file system, at the caller's risk */
-#define SIMIDX_OPEN_UNTRUSTED 8u /**< check the pages of the file before LMDB reads them */
+#define SIMIDX_OPEN_UNTRUSTED 8u /**< check the pages of the file: simidx_check.h, "Damage" */
 #define SIMIDX_OPEN_CHECK 16u    /**< searches check the blocks that they read for the first time */
 #define SIMIDX_OPEN_CREATE 32u   /**< make an index where none is: simidx_open_options.create */
 
@@ -217,9 +216,6 @@ typedef struct simidx_open_options {
  * processes that do so at once one makes it, and all open the same. An index that is there is
  * opened as it is, whatever `create` says: simidx_get_info() tells what it is like. Where one is to
  * be made, the codes of simidx_create() are returned, too.
- *
- * SIMIDX_OPEN_UNTRUSTED is for a file that others could write, and for the time after a crash of
- * the disk: simidx_admin.h, "Damage".
  *
  * @param options  NULL for the defaults
  * @param out      the handle, for simidx_close()
@@ -261,8 +257,7 @@ void simidx_reader_close(simidx_reader *reader);
 #define SIMIDX_QUERY_LABELS 1u /**< deliver the labels too: one more look-up for each document */
 #define SIMIDX_QUERY_FP2 2u    /**< judge by the second fingerprints too: fp2, radius2 */
 #define SIMIDX_QUERY_TEXT 4u   /**< the fingerprints are those of texts: see simidx_query */
-#define SIMIDX_QUERY_SCAN_SMALL 8u /**< with probes: compare with everything where that costs no
-                                    more */
+#define SIMIDX_QUERY_SCAN_SMALL 8u /**< with probes: scan a small index, see simidx_query */
 
 /** What a search is to return. */
 enum simidx_mode {
@@ -281,9 +276,8 @@ enum simidx_mode {
  * first. A match has a distance of at most `radius` and differs in at most `max_bits` bits. With
  * SIMIDX_QUERY_FP2 the distances of both fingerprints must besides add up to at most `radius2`.
  *
- * A document can lack its second fingerprint, after simidx_repair(). With SIMIDX_QUERY_FP2 its
- * distance must then be at most `radius2` and, with weights, at most 59/144 of that
- * (SIMIDX_TEXT_RADIUS_NO_FP2 of simidx_sketch.h).
+ * A document can lack its second fingerprint, after simidx_repair(). With SIMIDX_QUERY_FP2 the first
+ * distance must then be at most `radius2`, and with weights at most 59/144 of that.
  *
  * A text without features has fingerprint 0 and second fingerprint 0. With SIMIDX_QUERY_TEXT it is
  * near to nothing: it does not match, and as a query it matches nothing. Where the index has second
@@ -377,20 +371,15 @@ typedef struct simidx_results {
 #define SIMIDX_RESULTS_INIT { sizeof(simidx_results), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
- * Find the documents near to a fingerprint (Manku et al., section 3), exactly.
- *
- * Each query is planned by its radius and weights, the plan of the index and how full the ranges
- * are that would be read: probes of some tables, or a scan of one where that is cheaper. Any radius
- * is exact; simidx_reader_explain() tells what a search does and costs.
+ * Find the documents near to a fingerprint, exactly for any radius. Each query is planned: probes of
+ * some tables, or a scan of one where that is cheaper (simidx_reader_explain() of simidx_info.h).
  *
  * @param out  the results; borrowed from the reader until the next call on it
  * @return SIMIDX_OK, also when nothing matched (out->n is 0); SIMIDX_E_RANGE: fp wider than f
  *         bits, or a radius above f without weights; SIMIDX_E_MISMATCH: SIMIDX_QUERY_FP2 for an
  *         index without second fingerprints, newer_than for one without times;
  *         SIMIDX_E_ARG: unknown flags or mode, probes or complete without weights, SIMIDX_NEAREST
- *         without limit; SIMIDX_E_MOVED; SIMIDX_E_CORRUPT, the text names the block
- *
- * What a search tells of damage is in simidx_admin.h. It never reads outside the file.
+ *         without limit; SIMIDX_E_MOVED; SIMIDX_E_CORRUPT, the text names the block (simidx_check.h)
  *
  * Cost: O(log N) for each probe and O(1) for each candidate, at most O(N) in all. Then one look-up
  * for each fingerprint that matches; documents beyond a limit are not read, except where their

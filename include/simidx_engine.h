@@ -41,7 +41,7 @@
 #ifndef SIMIDX_ENGINE_H
 #define SIMIDX_ENGINE_H
 
-#include <simidx_admin.h>
+#include <simidx_check.h>
 
 #if defined(__GNUC__)
 #pragma GCC visibility push(default)

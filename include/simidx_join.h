@@ -45,8 +45,8 @@ typedef struct simidx_join_info {
 	                              not compared */
 	unsigned method;         /**< enum simidx_join_method */
 	unsigned threads;        /**< that are used */
-	double seconds;          /**< that comparing takes about, with one thread of a typical machine,
-	                              by the number of documents alone: pairs take more */
+	double seconds;          /**< predicted, for comparing with one thread, by the number of
+	                              documents alone: pairs take more */
 	uint64_t documents;      /**< of the index, or of both */
 	uint64_t fingerprint_pairs; /**< pairs of fingerprints within the radius; one that several
 	                              documents have makes a pair with itself */
@@ -147,22 +147,20 @@ typedef struct simidx_pairs_taker {
  *                 that reading one of both gave begins with its path
  * @param options  NULL for the defaults; its callbacks and those of `taker` may use other readers, opened before
  * @return SIMIDX_OK, also if there is none; SIMIDX_E_RANGE: a radius above f; SIMIDX_E_MISMATCH: the
- *         indexes do not fit; SIMIDX_E_ARG; SIMIDX_E_STOPPED; SIMIDX_E_NOMEM; SIMIDX_E_NO_SPACE, SIMIDX_E_IO, SIMIDX_E_PERMISSION: temporary files; SIMIDX_E_NOT_FOUND:
- *         there is no `tmpdir`, and one was needed; SIMIDX_E_CORRUPT, SIMIDX_E_MOVED, SIMIDX_E_BUSY
- *         as simidx_walk_open(); with labels SIMIDX_E_CORRUPT also for one that is damaged. After an
- *         error some pairs may have been delivered
+ *         indexes do not fit; SIMIDX_E_ARG; SIMIDX_E_STOPPED; SIMIDX_E_NOMEM; SIMIDX_E_NO_SPACE,
+ *         SIMIDX_E_IO, SIMIDX_E_PERMISSION: temporary files; SIMIDX_E_NOT_FOUND: there is no `tmpdir`,
+ *         and one was needed; SIMIDX_E_CORRUPT, SIMIDX_E_MOVED, SIMIDX_E_BUSY as simidx_walk_open();
+ *         with labels SIMIDX_E_CORRUPT also for one that is damaged. After an error some pairs may
+ *         have been delivered
  *
- * Cost: up to radius 7, O(N) for each of radius + 1 parts of the bits and what the pairs take. A
- * table of the plan whose first bits are a part is read as it is; other parts are sorted first: up to
- * radius 3 none of 4x16 and 16x28, two of 2x32, and of the others up to three, as it takes least time
- * for this many. Beyond, each fingerprint is compared with each. Labels take two look-ups each. Where more fingerprints agree in
- * a part than there is room for (96 bytes each, for each thread), these are read again, in pieces:
- * with n of them, and room for m, up to some 4 * (radius + 1) * n / m times, or more often where
- * most of them agree in other bits, too.
+ * Cost: up to radius 7, O(N) for each of radius + 1 parts of the bits, and what the pairs take; parts
+ * that no table of the plan begins with are sorted before. Beyond, O(N^2): each fingerprint is
+ * compared with each. Labels take two look-ups for each pair.
  *
- * Memory as in the options, besides what the documents of the fingerprints of a single pair and 64
- * bytes for each fresh row take; temporary space of at most 20 bytes for each pair of fingerprints,
- * and 10 a document, at most 20, where parts are sorted.
+ * Memory as in the options; besides, O(1) for each fresh row, and the documents of the fingerprints
+ * of a single pair. Where more fingerprints agree in a part than there is memory for, they are read
+ * again, in pieces: the less memory, the more often. Temporary space of at most 20 bytes for each pair
+ * of fingerprints, and of at most 20 for each document where parts are sorted.
  */
 int simidx_pairs(simidx *index, simidx *other, const simidx_join_options *options,
 		 const simidx_pairs_taker *taker, simidx_error *err) SIMIDX_CHECK_RESULT;
@@ -235,14 +233,11 @@ typedef struct simidx_member {
  * @return as simidx_pairs(), SIMIDX_E_CORRUPT for a damaged label also with
  *         SIMIDX_KEEP_SMALLEST_LABEL; SIMIDX_E_STOPPED also from `length`; SIMIDX_E_UNSUPPORTED: keep by labels or lengths in an index without ids
  *
- * Cost: that of simidx_pairs(), and the documents that are near to others read twice. Stars take 16
- * bytes more of temporary space for each pair of nodes, which are the documents with equal
- * fingerprints as above: the pairs are sorted once more, as the best documents ask first. Memory
- * besides that of the options, for each fingerprint that is near to another one: itself and the
- * smallest id, 8 bytes each; and 4 to link, or 8 for stars, which also need the order of the nodes.
- * So 20 or 24 bytes; 8 more with another `keep` than SIMIDX_KEEP_SMALLEST_ID, 8 more with max_size, 12
- * more where second fingerprints count, and with SIMIDX_KEEP_SMALLEST_LABEL or SIMIDX_KEEP_LONGEST 32 more
- * and the labels until the order is known.
+ * Cost: that of simidx_pairs(), and the documents that are near to others are read twice. Stars sort
+ * the pairs once more, in 16 bytes more of temporary space for each, where documents that have to
+ * stay together count as one. Memory besides that of the options: O(1) for each fingerprint that is
+ * near to another one; with SIMIDX_KEEP_SMALLEST_LABEL and SIMIDX_KEEP_LONGEST also the labels.
+ * doc/joins.md has the bytes.
  */
 int simidx_clusters(simidx *index, const simidx_join_options *options,
 		    const simidx_clusters_options *clusters,

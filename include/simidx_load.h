@@ -184,8 +184,8 @@ int simidx_loader_reserve_ids(simidx_loader *loader, uint64_t next_id,
  *         SIMIDX_E_UNKNOWN: the new index is at the path, but a power cut may bring back what was
  *         there, as the parent directory could not be synced
  *
- * Cost: O(N) for each table, N documents in all; memory as in the options; temporary space of
- * 24 bytes a document and more, labels besides.
+ * Cost: O(N) for each table, N documents in all; memory as in the options; temporary space of O(1) a
+ * document, and labels and notes besides: simidx_loader_expect() tells whether there is enough.
  */
 int simidx_loader_finish(simidx_loader *loader, simidx_loader_report *report, simidx_error *err)
 	SIMIDX_CHECK_RESULT;

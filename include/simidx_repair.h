@@ -164,7 +164,7 @@ typedef struct simidx_repair_report {
  *         index, such as SIMIDX_E_EXISTS and SIMIDX_E_NO_SPACE; SIMIDX_E_STOPPED
  *
  * Cost: that of building the new index with simidx_loader_finish(), and reads the old one once or
- * twice; temporary space of 32 bytes a document and the notes besides. It pins a snapshot meanwhile.
+ * twice; temporary space of O(1) a document and the notes besides. It pins a snapshot meanwhile.
  */
 int simidx_repair(const char *path, const char *destination, const simidx_repair_options *options,
 		  void (*callback)(void *ctx, const simidx_loss *loss), void *ctx,

@@ -96,7 +96,7 @@ typedef struct simidx_sketch {
  * @param out       the result; out->size must be set
  * @return SIMIDX_OK; SIMIDX_E_ARG for bad bits, flags, n or out
  *
- * Cost: O(n), about twice as much with _FP2; least for features of the same weight.
+ * Cost: O(n).
  */
 int simidx_sketch_make(const simidx_feature *features, size_t n, unsigned bits, unsigned flags,
 		       simidx_sketch *out, simidx_error *err) SIMIDX_CHECK_RESULT;

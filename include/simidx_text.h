@@ -161,8 +161,8 @@ void simidx_text_close(simidx_text *text);
  *               the fingerprint rests on
  * @return SIMIDX_OK; SIMIDX_E_RANGE when the text is too long; SIMIDX_E_NOMEM
  *
- * Cost: linear in the text; memory about 40 times the text at worst, of which what a normal
- * document needs is kept for the next call.
+ * Cost: O(size), in time and in memory, of which what a normal document needs is kept for the next
+ * call.
  */
 int simidx_text_fingerprint(simidx_text *text, const void *utf8, size_t size, unsigned flags,
 			    simidx_sketch *out, simidx_error *err) SIMIDX_CHECK_RESULT;
@@ -216,7 +216,7 @@ int simidx_text_each_feature(simidx_text *text, const void *utf8, size_t size,
  * @param n         set to their number
  * @return SIMIDX_OK; SIMIDX_E_RANGE when the text is too long; SIMIDX_E_NOMEM
  *
- * Cost: that of simidx_text_fingerprint(), and less than half of simidx_text_each_feature().
+ * Cost: that of simidx_text_fingerprint(); less than that of simidx_text_each_feature().
  */
 int simidx_text_features(simidx_text *text, const void *utf8, size_t size,
 			 const simidx_feature **features, size_t *n, simidx_error *err)

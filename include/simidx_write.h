@@ -346,7 +346,7 @@ int simidx_writer_reserve_ids(simidx_writer *writer, uint64_t next_id,
  *         and the index as it was before; or the merge failed, then the rows are stored and a
  *         later merge takes up the work: simidx_writer_stored() tells which; SIMIDX_E_UNKNOWN:
  *         the write that decides has failed, and the transaction may be stored or lost. If each
- *         commit has a mark of its own, simidx_get_mark() tells which (simidx_admin.h). Close
+ *         commit has a mark of its own, simidx_get_mark() tells which. Close
  *         the index and open it again before that; with an engine, begin the next transaction,
  *         or commit without changes; with an engine also SIMIDX_E_STATE: a lease had expired, or
  *         another writer has taken the place of this one, and nothing is stored; SIMIDX_E_RANGE:
@@ -383,6 +383,35 @@ void simidx_writer_rollback(simidx_writer *writer);
  * many rows.
  */
 int simidx_writer_merge(simidx_writer *writer, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/** Longest mark, in bytes. */
+#define SIMIDX_MAX_MARK 1024
+
+/**
+ * Have the next commit store a mark: a few bytes of the caller's, in one with the documents. It
+ * tells a program that reads documents from elsewhere how far it has come. There is one mark in
+ * an index; it stays until another one is stored, also when a loader rebuilds the index
+ * (simidx_loader_set_mark()). A rollback forgets what was set.
+ *
+ * @param data  `size` bytes, copied
+ * @param size  1..SIMIDX_MAX_MARK
+ * @return SIMIDX_OK; SIMIDX_E_RANGE when it is too long or empty
+ */
+int simidx_writer_set_mark(simidx_writer *writer, const void *data, size_t size,
+			   simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * Read the mark of the last commit that stored one. Of a writer that was killed in the moment after
+ * its commit was written, other processes may not see that commit before somebody writes again. So to go
+ * on where it has ended, begin a transaction first (simidx_writer_begin()), and read the mark then.
+ *
+ * @param buffer  room for `size` bytes; a longer mark is cut
+ * @param n       set to the length of the whole mark
+ * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND when there is none; SIMIDX_E_BUSY when all reader
+ *         slots are taken; SIMIDX_E_MOVED, SIMIDX_E_CORRUPT
+ */
+int simidx_get_mark(simidx *index, void *buffer, size_t size, size_t *n, simidx_error *err)
+	SIMIDX_CHECK_RESULT;
 
 /** Documents that this writer has added, replaced, touched or deleted by commits so far. */
 uint64_t simidx_writer_stored(const simidx_writer *writer);

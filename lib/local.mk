@@ -7,14 +7,16 @@ noinst_LTLIBRARIES += lib/libsx-base.la lib/libsx-core.la
 lib_LTLIBRARIES += lib/libsimidx.la
 include_HEADERS += \
 	include/simidx.h \
-	include/simidx_admin.h \
 	include/simidx_batch.h \
+	include/simidx_check.h \
 	include/simidx_engine.h \
 	include/simidx_error.h \
+	include/simidx_info.h \
 	include/simidx_join.h \
 	include/simidx_load.h \
 	include/simidx_repair.h \
 	include/simidx_sketch.h \
+	include/simidx_walk.h \
 	include/simidx_write.h
 nodist_pkgconfig_DATA += lib/libsimidx.pc
 

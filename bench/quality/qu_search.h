@@ -16,13 +16,13 @@
 enum qu_rule_kind {
 	QU_PLAIN,      /**< Hamming radius */
 	QU_WEIGHTS,    /**< by the weights of the query's text, first fingerprint alone */
-	QU_WEIGHTS_FP2 /**< and the second one */
+	QU_WEIGHTS_FP2 /**< by weights, both fingerprints */
 };
 
 /** Where a rule's figures are printed. */
 enum qu_place {
 	QU_JSON,  /**< in the JSON lines */
-	QU_TABLE, /**< and in the tables, but for those of edits */
+	QU_TABLE, /**< in the JSON lines and the tables, but for those of edits */
 	QU_TABLES /**< everywhere */
 };
 

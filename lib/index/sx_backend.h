@@ -24,8 +24,9 @@
 #ifndef SX_BACKEND_H
 #define SX_BACKEND_H
 
-#include <simidx_admin.h>
 #include <simidx_batch.h>
+#include <simidx_check.h>
+#include <simidx_info.h>
 #include <simidx_write.h>
 
 struct sx_finding;

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include <simidx_admin.h>
+#include <simidx_check.h>
 
 #include "index/sx_snapshot.h"
 #include "index/sx_verify.h"

@@ -5,7 +5,7 @@
  * Checking an index, and mending it: what holds the tables does it.
  */
 
-#include <simidx_admin.h>
+#include <simidx_check.h>
 
 #include "index/sx_index.h"
 #include "util/sx_err.h"

@@ -9,7 +9,7 @@
 #ifndef SX_HEADER_H
 #define SX_HEADER_H
 
-#include <simidx_admin.h>
+#include <simidx.h>
 
 #include "fresh/sx_fresh.h"
 #include "plan/sx_plan.h"

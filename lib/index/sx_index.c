@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simidx_admin.h>
+#include <simidx_check.h>
+#include <simidx_info.h>
 
 #include "kernel/sx_kernel.h"
 #include "store/sx_page_check.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 
 #include "index/sx_info.h"
 #include "index/sx_snapshot.h"

@@ -13,7 +13,7 @@
 #ifndef SX_META_H
 #define SX_META_H
 
-#include <simidx_admin.h>
+#include <simidx.h>
 
 #include "index/sx_header.h"
 #include "store/sx_page_check.h"

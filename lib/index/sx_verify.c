@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simidx_admin.h>
+#include <simidx_check.h>
 
 #include "index/sx_documents.h"
 #include "index/sx_notes.h"

@@ -8,7 +8,7 @@
 #ifndef SX_WALK_H
 #define SX_WALK_H
 
-#include <simidx_admin.h>
+#include <simidx_walk.h>
 
 #include "index/sx_index.h"
 

@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-#include <simidx_admin.h>
+#include <simidx_check.h>
+#include <simidx_info.h>
 
 #include "open/sx_create.h"
 #include "index/sx_verify.h"

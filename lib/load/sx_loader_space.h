@@ -9,7 +9,7 @@
 #ifndef SX_LOADER_SPACE_H
 #define SX_LOADER_SPACE_H
 
-#include <simidx_admin.h>
+#include <simidx.h>
 
 #include "load/sx_loader_state.h"
 

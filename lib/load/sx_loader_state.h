@@ -19,8 +19,8 @@
 #ifndef SX_LOADER_STATE_H
 #define SX_LOADER_STATE_H
 
-#include <simidx_admin.h>
 #include <simidx_load.h>
+#include <simidx_walk.h>
 
 #include "index/sx_index.h"
 #include "table/sx_table_append.h"

@@ -5,7 +5,7 @@
  * Checking the pages of an index that need not be one that can be opened.
  */
 
-#include <simidx_admin.h>
+#include <simidx_check.h>
 
 #include "open/sx_holder.h"
 #include "store/sx_page_check.h"

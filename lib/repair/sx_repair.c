@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simidx_admin.h>
 #include <simidx_repair.h>
 
 #include "open/sx_create.h"

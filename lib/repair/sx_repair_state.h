@@ -22,9 +22,8 @@
 #ifndef SX_REPAIR_STATE_H
 #define SX_REPAIR_STATE_H
 
-#include <simidx_admin.h>
-#include <simidx_repair.h>
 #include <simidx_load.h>
+#include <simidx_repair.h>
 
 #include "index/sx_index.h"
 #include "store/sx_page_check.h"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 
 #include "search/sx_search.h"
 #include "util/sx_err.h"

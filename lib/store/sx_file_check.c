@@ -275,7 +275,6 @@ int sx_file_check_lock_file(const char *dir, int dir_fd, simidx_error *err)
 		return sx_fail_errno(err, e, "%s/" SX_LOCK_NAME, dir);
 	return sx_fail_errno(err, e,
 			     "%s: " SX_LOCK_NAME " cannot be written; if nobody writes to the "
-			     "index meanwhile, open it as static (SIMIDX_OPEN_STATIC, "
-			     "simidx-query --static)",
+			     "index meanwhile, open it as static (SIMIDX_OPEN_STATIC)",
 			     dir);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 
 #include "text/sx_text.h"
 #include "text/sx_text_lists_load.h"

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include <simidx_admin.h>
+#include <simidx.h>
 
 #include "index/sx_documents.h"
 #include "util/sx_err.h"

@@ -51,6 +51,7 @@ refuse bn_live '--writer-cpu 4294967296' 'writer-cpu: 4294967296 is too large'
 refuse bn_live '--nonsense' 'see --help'
 refuse bn_planner '-k' 'see --help'
 refuse bn_check '-k' 'see --help'
+refuse bn_covers '-p 5x5' 'there is no plan 5x5'
 refuse bn_search 'operand' 'only options expected'
 refuse bn_index '' 'DIR expected'
 
@@ -82,6 +83,13 @@ lines_of single:simidx-4x16 weighted-32:simidx-4x16 text-64:simidx-4x16
 "$bench/bn_planner" -n 30000 -k 3 -r 1 -d "$dir" >"$dir/out" 2>"$dir/table"
 if grep -v '^{".*}$' "$dir/out"; then exit 1; fi
 [ "$(grep -c '"best_us":[0-9.]*,"typical_us":[0-9.]*,"typical_predicted_us"' "$dir/out")" -eq 4 ]
+
+# The rows that stand in the code, all of them.
+"$bench/bn_covers" >"$dir/out" 2>"$dir/table" || {
+	grep '/\*' "$dir/out"
+	exit 1
+}
+grep '^	{ "[0-9]' "$SX_SRCDIR/lib/plan/sx_cover_table.c" | diff -u - "$dir/out"
 
 # 5 % have a near one, besides those of the clusters. All contestants find the same, or it fails.
 for set in copies skewed prefix2 clustered; do

@@ -30,8 +30,8 @@ export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
 
 (cd "$stage" && find . -name '*.h' | sed 's|.*/||' | sort) >"$tmp/headers"
 {
-	printf '%s\n' simidx.h simidx_admin.h simidx_batch.h simidx_engine.h simidx_error.h simidx_join.h simidx_load.h simidx_repair.h \
-		simidx_sketch.h simidx_write.h
+	printf '%s\n' simidx.h simidx_batch.h simidx_check.h simidx_engine.h simidx_error.h simidx_info.h \
+		simidx_join.h simidx_load.h simidx_repair.h simidx_sketch.h simidx_walk.h simidx_write.h
 	for library in ${SX_TEXT:+text} ${SX_ENGINES-}; do
 		echo "simidx_$library.h"
 	done

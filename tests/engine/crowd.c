@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simidx_admin.h>
+#include <simidx_walk.h>
 
 #include "engine/engines.h"
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simidx_admin.h>
 #include <simidx_batch.h>
+#include <simidx_info.h>
 
 #include "engine/subject.h"
 #include "support/sxt_batch.h"

@@ -6,7 +6,7 @@
  * has SIMIDX_ENGINE_CONDITIONS. All with the engine in memory.
  */
 
-#include <simidx_admin.h>
+#include <simidx.h>
 
 #include "engine/engines.h"
 #include "engine/sides.h"

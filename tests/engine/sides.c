@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 
 #include "engine/engines.h"
 #include "support/sxt_index.h"

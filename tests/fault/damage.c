@@ -64,7 +64,7 @@ static struct {
 	unsigned jobs;
 	const char *keep;
 	uint64_t say;  /* faults that are printed, of each process */
-	int say_wrong; /* and wrong answers where verify finds the damage */
+	int say_wrong; /* wrong answers are printed where verify finds the damage */
 } options;
 
 static dmg_sample samples[DMG_N_FORMS];

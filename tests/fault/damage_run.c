@@ -20,7 +20,10 @@
 #include <unistd.h>
 
 #include <simidx_batch.h>
+#include <simidx_check.h>
+#include <simidx_info.h>
 #include <simidx_load.h>
+#include <simidx_walk.h>
 
 #include "index/sx_index.h"
 

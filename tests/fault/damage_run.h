@@ -49,8 +49,8 @@ typedef struct dmg_result {
 	int code;           /* what the operation returned: the first SIMIDX_E_ code, or 0 */
 	const char *stage;  /* the call that this came from */
 	uint64_t commits;   /* whose contents its answers could be */
-	int has_after;      /* it made a new content, which was verified and dumped: */
-	int verify_after;   /* the code of simidx_verify() */
+	int has_after;      /* it made a new content, which was verified and dumped */
+	int verify_after;   /* with has_after: the code of simidx_verify() */
 	int dump_after;     /* of a walk over all documents */
 	uint64_t commits_after; /* whose contents these are, besides what was put */
 	char text[512];     /* of the first error, or what a dying process printed */

@@ -12,7 +12,7 @@
 #ifndef DAMAGE_SAMPLE_H
 #define DAMAGE_SAMPLE_H
 
-#include <simidx_admin.h>
+#include <simidx.h>
 
 #include "support/sxt_model.h"
 
@@ -25,7 +25,7 @@ typedef struct dmg_form {
 	const char *plan;
 	unsigned layout, flags, bits, fill;
 	unsigned merged; /* documents that are merged in the end */
-	unsigned fresh;  /* and those that are not */
+	unsigned fresh;  /* documents that are not */
 	unsigned commits; /* that put the merged ones, each followed by a merge */
 	int half_merged; /* merges were killed in the midst, after the last of these commits */
 } dmg_form;

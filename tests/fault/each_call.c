@@ -27,14 +27,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <simidx_admin.h>
+#include <simidx_check.h>
+#include <simidx_walk.h>
 
 #include "support/sxt_fixture.h"
 #include "support/sxt_model.h"
 #include "util/sx_hash.h"
 
 #define FIRST 700 /* documents of the index that is there */
-#define MORE 100  /* and of the input */
+#define MORE 100  /* documents of the input */
 #define LIMIT_MS 30000
 #define MAX_ARGS 14
 #define MAX_TOLD 10 /* exceptions of a command that are printed */

@@ -18,7 +18,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 
 #include "store/sx_file_check.h"
 #include "store/sx_txn.h"

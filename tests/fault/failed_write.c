@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 
 #include "support/sxt_fixture.h"
 #include "support/sxt_model.h"

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simidx_admin.h>
 #include <simidx_repair.h>
 
 #include "index/sx_index.h"

@@ -21,7 +21,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
+#include <simidx_walk.h>
 
 #include "index/sx_index.h"
 #include "support/sxt_fixture.h"

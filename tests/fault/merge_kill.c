@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 
 #include "index/sx_index.h"
 #include "support/sxt_fixture.h"
@@ -18,7 +18,7 @@
 #include "support/sxt_model.h"
 
 #define MERGED 1500 /* documents that are merged before */
-#define ALL 2400    /* and those, fresh ones included, that the merge is about */
+#define ALL 2400    /* all documents, fresh ones included, that the merge is about */
 #define LATER 20    /* put by the next writer */
 #define PAIRS 15    /* every so many fresh documents one is near to a merged one */
 

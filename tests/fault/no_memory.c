@@ -12,10 +12,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include <simidx_admin.h>
 #include <simidx_batch.h>
+#include <simidx_check.h>
+#include <simidx_info.h>
 #include <simidx_join.h>
 #include <simidx_sketch.h>
+#include <simidx_walk.h>
 
 #include "index/sx_index.h"
 #include "support/sxt_fixture.h"
@@ -34,7 +36,7 @@ void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t size);
 
 static long left = LONG_MAX; /* allocations up to the one that fails */
-static int for_good;         /* and all behind it do */
+static int for_good;         /* all behind that one fail too */
 static int has_failed;
 
 static int fails(void)

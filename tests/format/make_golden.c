@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <simidx_admin.h>
+#include <simidx_check.h>
+#include <simidx_walk.h>
 
 #include "golden.h"
 

@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <simidx_admin.h>
+#include <simidx_check.h>
+#include <simidx_info.h>
 #include <simidx_write.h>
 
 #include "hb_engine.hh"

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 
 #include "support/sxt_model.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simidx_admin.h>
+#include <simidx.h>
 
 #define LABELS 4 /* times as many labels as documents: they are met again and are free again */
 

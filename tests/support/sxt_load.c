@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 
 char *sxt_load_dir, *sxt_load_path, *sxt_load_other;
 sxt_rng sxt_load_rng;

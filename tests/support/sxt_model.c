@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simidx_admin.h>
+#include <simidx_check.h>
+#include <simidx_info.h>
+#include <simidx_walk.h>
 
 #define MAP_SIZE ((uint64_t)1 << 30)
 

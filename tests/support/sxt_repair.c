@@ -10,12 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <simidx_check.h>
+#include <simidx_walk.h>
+
 #include "index/sx_snapshot.h"
 #include "support/sxt_fixture.h"
 #include "util/sx_bytes.h"
 
-/* Of LMDB. */
-#define T_PAGE ((size_t)sysconf(_SC_PAGESIZE))
+#define T_PAGE ((size_t)sysconf(_SC_PAGESIZE)) /* of LMDB */
 #define T_PAGE_HEADER 16
 
 #define MOST_TOLD (4 * T_DOCUMENTS)
@@ -24,10 +26,9 @@ sxt_model t_model;
 sxt_rng t_rng;
 unsigned *t_where;
 t_entry *t_entries;
-size_t t_n_entries;
+size_t t_n_entries, t_n_told;
 unsigned t_flags, t_layout;
 t_told t_told_at[MOST_TOLD];
-size_t t_n_told;
 
 static const char mark[] = "as far as here";
 

@@ -10,7 +10,6 @@
 #ifndef SXT_REPAIR_H
 #define SXT_REPAIR_H
 
-#include <simidx_admin.h>
 #include <simidx_repair.h>
 
 #include "support/sxt_model.h"

@@ -22,7 +22,8 @@ chmod 644 index/*
 before=$(cat index/* | cksum)
 run 2 as_nobody search index 00000000000000aa
 says 'simidx-query: index: '
-says 'simidx-query --static'
+says '(SIMIDX_OPEN_STATIC)'
+says "simidx-query: index: 'simidx-query --static' opens it so"
 run 0 as_nobody --static search index 00000000000000aa
 output <<'END'
 00000000000000aa	0	00000000000000aa	0	

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <simidx_admin.h>
+#include <simidx_check.h>
+#include <simidx_info.h>
 #include <simidx_load.h>
 
 #include "index/sx_index.h"

@@ -212,7 +212,7 @@ START_TEST(test_impossible_values_are_refused)
 	change(52, 4, 6 | 8, SIMIDX_E_CORRUPT);
 	change(52, 4, 6 | 1, SIMIDX_OK);
 	change(52, 4, 4, SIMIDX_E_CORRUPT); /* partly merged, but no merge has begun */
-	change(52, 4, 0, SIMIDX_E_CORRUPT); /* and it has an end */
+	change(52, 4, 0, SIMIDX_E_CORRUPT); /* no merge has begun, but it has an end */
 	change(72, 8, SIMIDX_MAX_ID + 1, SIMIDX_OK);
 	change(72, 8, SIMIDX_MAX_ID + 2, SIMIDX_E_CORRUPT);
 	change(80, 8, 1006, SIMIDX_E_CORRUPT);

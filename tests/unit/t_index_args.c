@@ -10,6 +10,9 @@
 #include <string.h>
 
 #include <simidx_batch.h>
+#include <simidx_check.h>
+#include <simidx_info.h>
+#include <simidx_walk.h>
 
 #include "support/sxt_fixture.h"
 #include "support/sxt_index.h"

@@ -14,7 +14,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include <simidx_admin.h>
+#include <simidx_check.h>
+#include <simidx_info.h>
+#include <simidx_walk.h>
 
 #include "index/sx_index.h"
 #include "support/sxt_fixture.h"

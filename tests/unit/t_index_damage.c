@@ -11,8 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <simidx_admin.h>
+#include <simidx_check.h>
 #include <simidx_load.h>
+#include <simidx_walk.h>
 
 #include "index/sx_snapshot.h"
 #include "support/sxt_fixture.h"
@@ -209,7 +210,7 @@ END_TEST
 enum reader {
 	SEARCH = 1, /* with SIMIDX_OPEN_CHECK */
 	FIND = 2,   /* by id and by label */
-	WALK = 4,   /* and what is made of walks: an index from this one, and its rebuild */
+	WALK = 4,   /* walks and what is made of them: an index from this one, and its rebuild */
 	MERGE = 8
 };
 

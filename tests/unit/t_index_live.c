@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include <simidx_admin.h>
+#include <simidx_check.h>
+#include <simidx_walk.h>
 
 #include "index/sx_index.h"
 #include "support/sxt_fixture.h"

@@ -11,8 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <simidx_admin.h>
+#include <simidx_check.h>
+#include <simidx_info.h>
 #include <simidx_load.h>
+#include <simidx_walk.h>
 
 #include "index/sx_index.h"
 #include "support/sxt_fixture.h"

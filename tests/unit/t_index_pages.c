@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <simidx_admin.h>
+#include <simidx_check.h>
 
 #include "index/sx_index.h"
 #include "support/sxt_fixture.h"

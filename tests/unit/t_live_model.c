@@ -6,9 +6,10 @@
  * and merges between them, in all plans and layouts; what is there and what is found, compared.
  */
 
-#include <simidx_admin.h>
-#include <simidx_repair.h>
+#include <simidx_check.h>
 #include <simidx_load.h>
+#include <simidx_repair.h>
+#include <simidx_walk.h>
 #include <stdlib.h>
 
 #include "index/sx_index.h"

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
+#include <simidx_walk.h>
 
 #include "support/sxt_load.h"
 

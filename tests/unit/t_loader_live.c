@@ -10,8 +10,9 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 #include <simidx_sketch.h>
+#include <simidx_walk.h>
 
 #include "index/sx_index.h"
 #include "support/sxt_index.h"

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simidx_admin.h>
+#include <simidx_check.h>
+#include <simidx_walk.h>
 
 #include "open/sx_publish.h"
 #include "store/sx_dir.h"

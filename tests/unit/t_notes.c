@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simidx_admin.h>
-#include <simidx_repair.h>
+#include <simidx_check.h>
+#include <simidx_info.h>
 #include <simidx_load.h>
+#include <simidx_repair.h>
+#include <simidx_walk.h>
 
 #include "index/sx_index.h"
 #include "index/sx_notes.h"

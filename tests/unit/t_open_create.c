@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 
 #include "support/sxt_fixture.h"
 #include "support/sxt_model.h"

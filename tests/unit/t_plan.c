@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 #include <simidx_sketch.h>
 
 #include "kernel/sx_bits.h"

@@ -12,9 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <simidx_admin.h>
-#include <simidx_repair.h>
+#include <simidx_info.h>
 #include <simidx_load.h>
+#include <simidx_repair.h>
+#include <simidx_walk.h>
 
 #include "support/sxt_entries.h"
 #include "support/sxt_fixture.h"

@@ -6,9 +6,11 @@
  * whatever older tables say, and none of it is told as lost.
  */
 
-#include <simidx_repair.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include <simidx_check.h>
+#include <simidx_repair.h>
 
 #include "support/sxt_fixture.h"
 #include "support/sxt_repair.h"

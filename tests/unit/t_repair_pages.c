@@ -5,10 +5,12 @@
  * Repairing a file whose pages are damaged: those of LMDB's trees, and its two header pages.
  */
 
-#include <simidx_repair.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <simidx_check.h>
+#include <simidx_repair.h>
 
 #include "store/sx_lmdb_pages.h"
 #include "support/sxt_fixture.h"

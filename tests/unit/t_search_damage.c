@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 
 #include "support/sxt_batch.h"
 #include "support/sxt_fixture.h"

@@ -10,8 +10,8 @@
 #include <pthread.h>
 #include <string.h>
 
-#include <simidx_admin.h>
 #include <simidx_batch.h>
+#include <simidx_info.h>
 
 #include "support/sxt_search.h"
 

@@ -3,7 +3,7 @@
 
 /* Modes and limits of queries against a linear scan. */
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 
 #include "support/sxt_search.h"
 

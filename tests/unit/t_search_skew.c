@@ -6,7 +6,7 @@
  * a prefix.
  */
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 
 #include "local/sx_local_reader.h"
 #include "support/sxt_search.h"

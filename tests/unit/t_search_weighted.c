@@ -6,7 +6,7 @@
  * up, second fingerprints; all plans, layouts and widths, both tiers.
  */
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 
 #include "support/sxt_search.h"
 

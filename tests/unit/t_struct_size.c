@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simidx_admin.h>
-#include <simidx_repair.h>
 #include <simidx_batch.h>
+#include <simidx_check.h>
+#include <simidx_info.h>
 #include <simidx_join.h>
 #include <simidx_load.h>
+#include <simidx_repair.h>
 #include <simidx_sketch.h>
 
 #include "index/sx_index.h"

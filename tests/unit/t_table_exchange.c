@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simidx_admin.h>
+#include <simidx_check.h>
+#include <simidx_walk.h>
 
 #include "index/sx_index.h"
 #include "support/sxt_fixture.h"

@@ -10,8 +10,10 @@
 #include <string.h>
 #include <time.h>
 
-#include <simidx_admin.h>
+#include <simidx_check.h>
+#include <simidx_info.h>
 #include <simidx_load.h>
+#include <simidx_walk.h>
 
 #include "support/sxt_fixture.h"
 #include "support/sxt_index.h"

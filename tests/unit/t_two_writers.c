@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 
 #include "support/sxt_fixture.h"
 #include "support/sxt_model.h"

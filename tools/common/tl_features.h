@@ -9,7 +9,7 @@
 #ifndef TL_FEATURES_H
 #define TL_FEATURES_H
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 
 /** "features NAME", the profile of such an index. */
 #define TL_FEATURES_PROFILE_SIZE 256

@@ -106,6 +106,9 @@ int tl_index_error(const char *path, const simidx_error *err)
 	tell("%s%s%s", names_path ? "" : path, names_path ? "" : ": ", err->text);
 	if (err->code == SIMIDX_E_CORRUPT && path)
 		tl_advise_damage(path, 0);
+	/* The library names the flag, as it knows of no options. */
+	if (path && strstr(err->text, "(SIMIDX_OPEN_STATIC)"))
+		tl_notice("%s: 'simidx-query --static' opens it so", path);
 	return TL_TROUBLE;
 }
 

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 #include <simidx_text.h>
 
 /* More options than any command has, those of its groups and of all commands included. */

@@ -8,7 +8,7 @@
 #ifndef TL_PATH_H
 #define TL_PATH_H
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 
 /** What an index is made of (doc/format.md), and what directories begin with that the library
  * builds in. */

@@ -69,8 +69,8 @@ struct dd_engine {
 	size_t n, most;          /* in the batch */
 	uint64_t bytes, most_bytes;
 	size_t *kept_at;         /* items of the batch that are kept, in their order */
-	size_t n_kept;           /* and before the batch: */
-	uint64_t n_before;
+	size_t n_kept;
+	uint64_t n_before;       /* items that were kept before the batch */
 	struct in_room pairs;    /* of one document: struct dd_near */
 	struct dd_counts counts; /* without those of the threads */
 };

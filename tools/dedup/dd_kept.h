@@ -10,7 +10,6 @@
 #ifndef DD_KEPT_H
 #define DD_KEPT_H
 
-#include <simidx_admin.h>
 #include <simidx_text.h>
 
 #include "dedup/dd_options.h"

@@ -10,7 +10,7 @@
 #ifndef IN_FULL_H
 #define IN_FULL_H
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 
 /** The member "format" of the first line, and "version": it grows with incompatible changes only. */
 #define IN_FULL_FORMAT "simidx-dump"

@@ -59,7 +59,7 @@ struct in_reader {
 	struct in_lines lines;
 	void *state;               /* what the format remembers of this input; or NULL */
 	int keeps_lines;           /* set it, and the line of each row is kept as it came */
-	struct in_room kept;       /* it, its end included: the first `kept_size` bytes; */
+	struct in_room kept;       /* it, its end included: the first `kept_size` bytes */
 	size_t kept_size;          /* 0 = the row has no line */
 	int takes_weights;         /* set it, and in jsonl "weights" and "weights2" are read */
 };

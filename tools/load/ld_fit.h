@@ -8,7 +8,7 @@
 #ifndef LD_FIT_H
 #define LD_FIT_H
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 
 #include "load/ld_options.h"
 

@@ -8,7 +8,7 @@
 #ifndef LD_FROM_H
 #define LD_FROM_H
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 #include <simidx_load.h>
 
 #include "load/ld_options.h"

@@ -22,7 +22,7 @@
 struct ld_mark {
 	uint64_t digest; /* of what the inputs are and how they are read */
 	uint64_t files;  /* inputs that are done */
-	uint64_t rows;   /* and rows of the next one */
+	uint64_t rows;   /* rows of the next input that are done */
 	uint64_t total;  /* rows of all inputs */
 	size_t n_names;  /* of inputs; 0 = they are not known: too many, or standard input */
 	uint64_t name[LD_MARK_NAMES]; /* hashes */

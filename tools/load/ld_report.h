@@ -70,7 +70,7 @@ struct ld_report {
 	int wants_progress;
 	int is_build;         /* an index is built, in four steps */
 	uint64_t other_rows;  /* then: documents that come from other indexes */
-	uint64_t build_rows;  /* and all of them, once the building has begun; else 0 */
+	uint64_t build_rows;  /* all rows, once the building has begun; else 0 */
 	int wait_reported;    /* that somebody is waited for */
 };
 

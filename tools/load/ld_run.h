@@ -46,7 +46,7 @@ struct ld_run {
 	struct ld_places *places; /* of what was put into a loader */
 	struct ld_full full;      /* what the first lines of full dumps say */
 	struct ld_mark mark;      /* where the last row that was dealt with stands */
-	struct ld_mark before;    /* and the one before that */
+	struct ld_mark before;    /* where the row before that one stands */
 	struct ld_mark start;     /* --resume: what is before this is passed over */
 	int resumes;              /* the start is what the mark of the index has said */
 	struct ld_late *late;     /* rows that a loader has rejected at its end; or NULL */

@@ -17,7 +17,7 @@
 #ifndef LD_TARGET_H
 #define LD_TARGET_H
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 #include <simidx_load.h>
 
 #include "common/tl_features.h"

@@ -10,7 +10,7 @@
 #define QR_ASK_H
 
 #include <limits.h>
-#include <simidx_admin.h>
+#include <simidx_info.h>
 #include <simidx_sketch.h>
 
 #include "common/tl_fp.h"

@@ -5,6 +5,8 @@
 
 #include "common/tl_msg.h"
 
+#include <simidx_check.h>
+
 static int fail(const struct qr_context *ctx, const char *copy, const simidx_error *err)
 {
 	if (err->code == SIMIDX_E_EXISTS)

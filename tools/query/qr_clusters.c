@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <simidx_walk.h>
+
 struct options {
 	struct qr_join join;
 	unsigned link, keep;

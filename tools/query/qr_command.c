@@ -12,6 +12,9 @@
 #include <string.h>
 #include <time.h>
 
+#include <simidx_check.h>
+#include <simidx_info.h>
+
 int qr_set_index(struct qr_context *ctx, const char *path)
 {
 	if (strcmp(path, "-") == 0)

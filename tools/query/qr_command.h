@@ -8,7 +8,7 @@
 #ifndef QR_COMMAND_H
 #define QR_COMMAND_H
 
-#include <simidx_admin.h>
+#include <simidx_info.h>
 
 #include "common/tl_options.h"
 #include "common/tl_term.h"

@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <simidx_check.h>
+
 #define MIN_MEMORY ((uint64_t)64 << 20)
 
 struct options {

@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_check.h>
+#include <simidx_walk.h>
+
 struct options {
 	const char *older_than;
 	int id, label;
@@ -28,10 +31,10 @@ struct deletion {
 	int slice_ms;          /* of that, in one call */
 	double waiting_since;  /* 0 = nobody is waited for */
 	simidx_writer *writer; /* NULL until it is needed */
-	uint32_t cut;          /* what is older goes */
+	uint32_t cut;          /* what is older goes, where no keys are given */
 	uint64_t n;            /* documents that are deleted, and committed; set by the library, too */
 	uint64_t n_before;     /* others, by earlier calls */
-	char **keys;           /* or these go, as they were typed */
+	char **keys;           /* ids or labels of documents that go, as they were typed */
 	simidx_doc *docs;      /* what they name */
 	int *codes;            /* what came of each */
 	size_t n_keys;

@@ -12,6 +12,9 @@
 
 #include <stdio.h>
 
+#include <simidx_info.h>
+#include <simidx_walk.h>
+
 enum format { TSV, JSONL, FULL };
 
 static const char *const formats[] = { "tsv", "jsonl", "full", NULL };

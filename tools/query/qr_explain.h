@@ -8,7 +8,7 @@
 #ifndef QR_EXPLAIN_H
 #define QR_EXPLAIN_H
 
-#include <simidx_admin.h>
+#include <simidx.h>
 
 #include "query/qr_print.h"
 

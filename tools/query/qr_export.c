@@ -16,6 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <simidx_info.h>
+#include <simidx_walk.h>
+
 /* One of the two tables: a directory with one file, as Import takes directories. */
 struct part {
 	const char *name;

@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include <simidx_hbase.h>
+#include <simidx_info.h>
 
 #define FORMAT 1 /* of a document's value */
 #define SALTS 16 /* parts of the table of documents, over which ids in a row are spread */

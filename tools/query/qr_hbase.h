@@ -9,7 +9,7 @@
 #ifndef QR_HBASE_H
 #define QR_HBASE_H
 
-#include <simidx_admin.h>
+#include <simidx.h>
 
 #include "query/qr_sequence.h"
 

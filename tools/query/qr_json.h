@@ -8,7 +8,6 @@
 #ifndef QR_JSON_H
 #define QR_JSON_H
 
-#include <simidx_admin.h>
 #include <simidx_repair.h>
 
 #include "common/tl_json.h"

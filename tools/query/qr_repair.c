@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <simidx_check.h>
+
 #define MIN_MEMORY ((uint64_t)128 << 20)
 
 struct options {

@@ -111,8 +111,8 @@ int qr_sequence_begin(struct qr_sequence *file, FILE *out)
 	fwrite("SEQ\x06", 1, 4, out);
 	put_name(out, KEY_CLASS);
 	put_name(out, VALUE_CLASS);
-	putc(0, out); /* records are not compressed, */
-	putc(0, out); /* nor are blocks of them */
+	putc(0, out); /* records are not compressed */
+	putc(0, out); /* blocks of records are not compressed */
 	put_be32(out, 0); /* no metadata */
 	fwrite(file->sync, 1, sizeof(file->sync), out);
 	return 0;

@@ -31,7 +31,7 @@ struct qr_similar {
 	unsigned distance, distance2;  /* bits that differ */
 	unsigned weight[2];            /* of these bits, by the weights of each text */
 	unsigned limit;                /* a larger weight is not near */
-	unsigned limit_bits;           /* nor is a larger distance of the first fingerprints */
+	unsigned limit_bits;           /* a larger distance of the first fingerprints is not near */
 	int is_near;                   /* a search for the first text finds the second */
 	double cosine;                 /* of the features */
 	uint8_t bit[64];               /* of the first fingerprint, the least certain first */

@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_info.h>
+#include <simidx_walk.h>
+
 /* A sub-database; the name is a copy. */
 struct table {
 	char name[32];

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <simidx_check.h>
+
 static void print_problem(const struct qr_context *ctx, const char *table, const char *text)
 {
 	tl_progress_clear();
