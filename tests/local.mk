@@ -184,6 +184,7 @@ unit_suites = \
 	tests/unit/t_loader.c \
 	tests/unit/t_loader_labels.c \
 	tests/unit/t_live_changes.c \
+	tests/unit/t_put_many.c \
 	tests/unit/t_live_model.c \
 	tests/unit/t_table_exchange.c \
 	tests/unit/t_times.c \
