@@ -35,7 +35,7 @@ struct find {
 	int is_shared;
 	/* of the part at hand */
 	const sx_join_part *part;
-	sx_join_shape shape;
+	sx_join_constraint constraint;
 	size_t max; /* entries of a bucket */
 	atomic_uint next; /* of 2^piece_bits pieces of the part, by its first bits */
 	unsigned piece_bits;
@@ -194,16 +194,16 @@ static int begin_range(struct worker *w, uint64_t from, uint64_t last)
 static int join_large(struct worker *w)
 {
 	struct find *f = w->f;
-	unsigned shift = f->shape.bits - f->part->width;
+	unsigned shift = f->constraint.bits - f->part->width;
 	uint64_t from = w->batch.large >> shift << shift;
 	sx_join_large large = {
 		.source = f->is_shared ? w->batch.spilled : f->source, .n_inputs = f->task->n_inputs,
-		.from = from, .last = from | sx_low_bits(shift), .shape = &f->shape,
+		.from = from, .last = from | sx_low_bits(shift), .constraint = &f->constraint,
 		.joiner = w->joiner, .room = &w->batch, .max = f->max, .pause = pause_work, .ctx = w,
 	};
 	int rc = sx_join_large_run(&large, &w->err);
 
-	sx_joiner_begin(w->joiner, &f->shape);
+	sx_joiner_begin(w->joiner, &f->constraint);
 	return rc;
 }
 
@@ -214,7 +214,7 @@ static int join_batches(struct worker *w)
 	const sx_join_batch *b = &w->batch;
 
 	while (!sx_pool_has_ended(&f->pool)) {
-		int rc = read_batch(w, f->shape.bits - f->part->width, f->max);
+		int rc = read_batch(w, f->constraint.bits - f->part->width, f->max);
 
 		if (!rc && b->n)
 			rc = join_batch(w);
@@ -228,7 +228,7 @@ static int join_batches(struct worker *w)
 static int join_pieces(struct worker *w)
 {
 	struct find *f = w->f;
-	unsigned shift = f->shape.bits - f->part->width, bits = f->shape.bits - f->piece_bits;
+	unsigned shift = f->constraint.bits - f->part->width, bits = f->constraint.bits - f->piece_bits;
 	int rc = SIMIDX_OK;
 
 	while (!rc && !sx_pool_has_ended(&f->pool)) {
@@ -283,7 +283,7 @@ static void run_part(void *ctx, unsigned number)
 	w.joiner = sx_joiner_new(sx_join_kernel(f->task), sx_join_tuned(f->task), &sink);
 	rc = w.joiner ? SIMIDX_OK : SIMIDX_E_NOMEM;
 	if (!rc) {
-		sx_joiner_begin(w.joiner, &f->shape);
+		sx_joiner_begin(w.joiner, &f->constraint);
 		rc = f->is_shared ? join_shared(&w) : join_pieces(&w);
 	}
 	if (!rc)
@@ -308,7 +308,7 @@ static int find_by_parts(struct find *f, int by_leads, simidx_error *err)
 		f->max = f->task->space.memory / 2 / ENTRY_BYTES / f->task->threads;
 		if (f->max > MOST_ENTRIES)
 			f->max = MOST_ENTRIES;
-		f->shape = sx_join_shape_of(parts, n, p, f->task->k);
+		f->constraint = sx_join_constraint_of(parts, n, p, f->task->k);
 		f->piece_bits = parts[p].width < PIECE_BITS ? parts[p].width : PIECE_BITS;
 		if (f->task->threads == 1)
 			f->piece_bits = 0;

@@ -26,7 +26,7 @@ struct reading {
 /* The entries of the bucket that have a value of some bits. */
 struct class {
 	uint64_t mask, value;
-	sx_join_shape shape;
+	sx_join_constraint constraint;
 };
 
 /* ---- reading ---- */
@@ -100,10 +100,10 @@ static int survey(struct reading *r, uint64_t *n, uint64_t *varies)
 static int join(struct reading *r, const struct class *c, int has_inputs)
 {
 	const sx_join_batch *b = r->l->room;
-	sx_join_shape shape = c->shape;
+	sx_join_constraint constraint = c->constraint;
 
-	shape.agreed |= c->mask;
-	sx_joiner_begin(r->l->joiner, &shape);
+	constraint.agreed |= c->mask;
+	sx_joiner_begin(r->l->joiner, &constraint);
 	return sx_joiner_run(r->l->joiner, b->v, has_inputs ? b->inputs : NULL, b->n);
 }
 
@@ -165,8 +165,8 @@ static int join_class(struct reading *r, const struct class *c)
 static int run(struct reading *r)
 {
 	const sx_join_large *l = r->l;
-	struct class c = { .shape = *l->shape };
-	unsigned k = l->shape->k, width = 1;
+	struct class c = { .constraint = *l->constraint };
+	unsigned k = l->constraint->k, width = 1;
 	uint64_t n, varies;
 	int rc = survey(r, &n, &varies);
 
@@ -185,7 +185,7 @@ static int run(struct reading *r)
 			c.value = sx_pdep(value, c.mask);
 			rc = join_class(r, &c);
 		}
-		c.shape.must[c.shape.n_must++] = c.mask;
+		c.constraint.must[c.constraint.n_must++] = c.mask;
 	}
 	return rc;
 }

@@ -14,7 +14,7 @@ typedef struct sx_join_large {
 	const sx_join_source *source; /* n_inputs of one order, that can be read several times: */
 	unsigned n_inputs;
 	uint64_t from, last;          /* the bucket is what they have in this range */
-	const sx_join_shape *shape;   /* of the bucket */
+	const sx_join_constraint *constraint;   /* of the bucket */
 	sx_joiner *joiner;            /* what it has begun with is lost */
 	sx_join_batch *room;          /* for entries; what it has is lost, but what is spilled */
 	size_t max;                   /* entries that there is room for, at least 4 */
@@ -23,7 +23,7 @@ typedef struct sx_join_large {
 } sx_join_large;
 
 /**
- * Report all pairs of the bucket that have its shape, each once.
+ * Report all pairs of the bucket that its constraint allows, each once.
  *
  * @return SIMIDX_OK; SIMIDX_E_NOMEM; the codes of a walk, of a temporary file, of the sink, of pause()
  */

@@ -106,15 +106,16 @@ unsigned sx_join_cut(const sx_plan *plan, unsigned k, int by_leads,
 	return want;
 }
 
-sx_join_shape sx_join_shape_of(const sx_join_part *parts, unsigned n, unsigned p, unsigned k)
+sx_join_constraint sx_join_constraint_of(const sx_join_part *parts, unsigned n, unsigned p,
+					 unsigned k)
 {
 	const sx_join_part *part = &parts[p];
-	sx_join_shape shape = { .bits = part->perm.bits, .k = k };
+	sx_join_constraint constraint = { .bits = part->perm.bits, .k = k };
 
-	shape.agreed = sx_low_bits(part->width) << (shape.bits - part->width);
+	constraint.agreed = sx_low_bits(part->width) << (constraint.bits - part->width);
 	for (unsigned i = p + 1; i < n; i++)
-		shape.must[shape.n_must++] = sx_permute(&part->perm, parts[i].mask);
-	return shape;
+		constraint.must[constraint.n_must++] = sx_permute(&part->perm, parts[i].mask);
+	return constraint;
 }
 
 /* ---- the choice ---- */
@@ -151,10 +152,10 @@ static double cost_of_parts(const sx_join_task *task, int by_leads, double n)
 	double cost = n_parts ? 0 : -1;
 
 	for (unsigned p = 0; p < n_parts; p++) {
-		sx_join_shape shape = sx_join_shape_of(parts, n_parts, p, task->k);
+		sx_join_constraint constraint = sx_join_constraint_of(parts, n_parts, p, task->k);
 		double buckets = (double)(UINT64_C(1) << parts[p].width);
 
-		cost += buckets * sx_join_set_cost(sx_join_kernel(task), &shape, (size_t)(n / buckets));
+		cost += buckets * sx_join_set_cost(sx_join_kernel(task), &constraint, (size_t)(n / buckets));
 		cost += n * (parts[p].is_stored ? COST_READ : COST_READ + COST_SORT);
 	}
 	return cost;
@@ -162,7 +163,7 @@ static double cost_of_parts(const sx_join_task *task, int by_leads, double n)
 
 sx_join_method sx_join_choose(const sx_join_task *task)
 {
-	sx_join_shape all = { .bits = task->input[0].index->schema->bits, .k = 1 };
+	sx_join_constraint all = { .bits = task->input[0].index->schema->bits, .k = 1 };
 	const sx_join_tuning *tuning = sx_join_tuned(task);
 	double n = 0, scan, blocks, leads;
 	int by_leads;

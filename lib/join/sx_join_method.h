@@ -33,7 +33,7 @@ unsigned sx_join_cut(const sx_plan *plan, unsigned k, int by_leads,
 		     sx_join_part parts[SX_JOIN_MAX_PARTS]);
 
 /** What the buckets of part p report: the pairs that agree in it and in no later part. */
-sx_join_shape sx_join_shape_of(const sx_join_part *parts, unsigned n, unsigned p, unsigned k);
+sx_join_constraint sx_join_constraint_of(const sx_join_part *parts, unsigned n, unsigned p, unsigned k);
 
 /* ------------------------------------------------------------------------------------------
  * The choice

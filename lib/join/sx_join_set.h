@@ -40,13 +40,13 @@
 #define SX_JOIN_PADDING 32
 
 /** What is known of the pairs that a set is to report. Masks are of permuted values. */
-typedef struct sx_join_shape {
+typedef struct sx_join_constraint {
 	unsigned bits;      /* f */
 	unsigned k;         /* 1..SX_JOIN_MAX_RADIUS */
 	uint64_t agreed;    /* bits in which all entries agree */
 	uint64_t must[SX_JOIN_MAX_MUST]; /* in each of these a pair must differ */
 	unsigned n_must;
-} sx_join_shape;
+} sx_join_constraint;
 
 /** What joins sets: one for each thread. */
 typedef struct sx_joiner sx_joiner;
@@ -67,12 +67,12 @@ sx_joiner *sx_joiner_new(const sx_kernel *kernel, const sx_join_tuning *tuning,
 /** NULL is allowed. */
 void sx_joiner_free(sx_joiner *joiner);
 
-/** The sets that follow have this shape. */
-void sx_joiner_begin(sx_joiner *joiner, const sx_join_shape *shape);
+/** The sets that follow have this constraint. */
+void sx_joiner_begin(sx_joiner *joiner, const sx_join_constraint *constraint);
 
 /**
- * Report all pairs of some buckets that have the joiner's shape and are within k bits, each once.
- * A bucket is the entries that agree in the bits of the shape.
+ * Report all pairs of some buckets within k bits that the joiner's constraint allows, each
+ * once. A bucket is the entries that agree in the `agreed` bits.
  *
  * @param v      n distinct entries, ascending, and SX_JOIN_PADDING that can be read
  * @param inputs  of each entry: bit 0, it is of one index, bit 1, of the other; then pairs are
@@ -86,6 +86,6 @@ int sx_joiner_run(sx_joiner *joiner, const uint64_t *v, const uint8_t *inputs, s
 int sx_joiner_flush(sx_joiner *joiner);
 
 /** Nanoseconds, about, that one bucket of n takes. */
-double sx_join_set_cost(const sx_kernel *kernel, const sx_join_shape *shape, size_t n);
+double sx_join_set_cost(const sx_kernel *kernel, const sx_join_constraint *constraint, size_t n);
 
 #endif /* SX_JOIN_SET_H */
