@@ -13,7 +13,7 @@
 
 #include "bn_near.h"
 #include "bn_util.h"
-#include "join/sx_join_pairs.h"
+#include "join/sx_join.h"
 #include "kernel/sx_kernel.h"
 
 #define PADDING 64

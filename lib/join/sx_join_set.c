@@ -252,6 +252,11 @@ int sx_joiner_flush(sx_joiner *j)
 	return j->rc;
 }
 
+int sx_joiner_pause(sx_joiner *j)
+{
+	return j->sink.pause(j->sink.ctx);
+}
+
 /* Whether a pair is of two inputs, and of two chunks. Both entries are in the whole set. */
 static int is_mixed(const sx_joiner *j, uint64_t a, uint64_t b)
 {
@@ -284,7 +289,7 @@ static void count_compared(sx_joiner *j, uint64_t n)
 	if (j->compared < PAUSE_AFTER || j->rc)
 		return;
 	j->compared = 0;
-	j->rc = j->sink.pause(j->sink.ctx);
+	j->rc = sx_joiner_pause(j);
 }
 
 /* Compare entry i with those from `from` on, up to `to`. */

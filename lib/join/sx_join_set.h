@@ -85,6 +85,9 @@ int sx_joiner_run(sx_joiner *joiner, const uint64_t *v, const uint8_t *inputs, s
 /** Hand over the pairs that the sink has not taken yet. Returns what it returns. */
 int sx_joiner_flush(sx_joiner *joiner);
 
+/** Ask the sink's pause(). */
+int sx_joiner_pause(sx_joiner *joiner);
+
 /** Nanoseconds, about, that one bucket of n takes. */
 double sx_join_set_cost(const sx_kernel *kernel, const sx_join_constraint *constraint, size_t n);
 
