@@ -2,7 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Clusters of documents, made of nodes that are near to each other.
+ * Stage 6: clusters of documents are delivered. They are made of nodes (sx_join_documents.h): nodes
+ * are put in order by their best documents, linked by the pairs of near ones, and read again with
+ * all their documents, which are sorted by cluster.
  */
 
 #include <stdlib.h>
@@ -389,6 +391,7 @@ static int gather_members(struct clusters *c)
 	int rc = sx_join_sorter(&c->join, 5, 2, &c->members, c->nodes.err);
 	uint32_t number = 0;
 
+	number_clusters(c);
 	sx_join_documents_begin(&d, &c->join, 0);
 	for (size_t at = 0; !rc && at < c->nodes.fps.n; at++) {
 		rc = sx_join_nodes_read(&c->nodes, &d, at);
@@ -401,26 +404,15 @@ static int gather_members(struct clusters *c)
 
 /* ---- delivery ---- */
 
-/* The labels are those of the map: they stay as long as the snapshot. */
-static int add_labels(struct clusters *c, simidx_member *members, size_t n)
-{
-	int rc = SIMIDX_OK;
-
-	for (size_t i = 0; !rc && i < n; i++) {
-		sx_slice label;
-
-		rc = sx_join_label(&c->join.input[0], members[i].id, &label, c->nodes.err);
-		members[i].label = rc ? NULL : label.data;
-		members[i].label_size = rc ? 0 : label.size;
-	}
-	return rc;
-}
-
+/* Hand over some members. */
 static int deliver_piece(struct clusters *c, simidx_member *piece, size_t n)
 {
 	const simidx_join_options *o = &c->join.options;
-	int rc = o->flags & SIMIDX_JOIN_LABELS ? add_labels(c, piece, n) : SIMIDX_OK;
+	int rc = SIMIDX_OK;
 
+	for (size_t i = 0; o->flags & SIMIDX_JOIN_LABELS && !rc && i < n; i++)
+		rc = sx_join_label(&c->join.input[0], piece[i].id, &piece[i].label,
+				   &piece[i].label_size, c->nodes.err);
 	if (!rc && c->take(o->ctx, piece, n))
 		rc = sx_join_stopped(c->nodes.err);
 	return rc ? rc : sx_join_ask(&c->join, c->nodes.err);
@@ -428,28 +420,27 @@ static int deliver_piece(struct clusters *c, simidx_member *piece, size_t n)
 
 static int deliver(struct clusters *c)
 {
-	int has_ids = c->join.input[0].index->schema->has_ids, rc = SIMIDX_OK, has_ended = 0;
+	int has_ids = c->join.input[0].index->schema->has_ids, rc = SIMIDX_OK;
 	simidx_member *piece = sx_realloc(NULL, PIECE, sizeof(*piece));
 	size_t n = 0;
 
 	if (!piece)
 		return sx_fail_nomem(c->nodes.err);
-	while (!rc && !has_ended) {
-		const uint64_t *record = NULL;
+	while (!rc) {
+		const uint64_t *record;
 
 		rc = sx_sorter_next(c->members, &record, c->nodes.err);
-		has_ended = rc == SIMIDX_E_END;
-		if (!rc)
-			piece[n++] = (simidx_member){ record[0], has_ids ? record[2] : SIMIDX_NO_ID,
-						      record[3], (unsigned)(record[4] >> 1),
-						      record[4] & 1, NULL, 0 };
-		if (has_ended)
-			rc = SIMIDX_OK;
-		if (!rc && n && (n == PIECE || has_ended)) {
+		if (rc)
+			break;
+		piece[n++] = (simidx_member){ record[0], has_ids ? record[2] : SIMIDX_NO_ID, record[3],
+					      (unsigned)(record[4] >> 1), record[4] & 1, NULL, 0 };
+		if (n == PIECE) {
 			rc = deliver_piece(c, piece, n);
 			n = 0;
 		}
 	}
+	if (rc == SIMIDX_E_END)
+		rc = n ? deliver_piece(c, piece, n) : SIMIDX_OK;
 	free(piece);
 	return rc;
 }
@@ -462,10 +453,8 @@ static int run(struct clusters *c)
 		rc = sx_join_nodes_make(&c->nodes, c->pairs);
 	if (!rc)
 		rc = c->nodes.options.link == SIMIDX_LINK_SINGLE ? link_single(c) : link_star(c);
-	if (rc)
-		return rc;
-	number_clusters(c);
-	rc = gather_members(c);
+	if (!rc)
+		rc = gather_members(c);
 	if (!rc)
 		rc = sx_join_found(&c->join, c->nodes.err);
 	return rc ? rc : deliver(c);

@@ -58,12 +58,9 @@ static int read_options(sx_join *join, const simidx_join_options *given, simidx_
 	return SIMIDX_OK;
 }
 
-static int same_profile(const simidx *a, const simidx *b)
+static const char *profile_of(const simidx *index)
 {
-	const char *x = a->schema->profile.text ? a->schema->profile.text : "";
-	const char *y = b->schema->profile.text ? b->schema->profile.text : "";
-
-	return !strcmp(x, y);
+	return index->schema->profile.text ? index->schema->profile.text : "";
 }
 
 static int check_indexes(const simidx *index, const simidx *other, simidx_error *err)
@@ -83,7 +80,7 @@ static int check_indexes(const simidx *index, const simidx *other, simidx_error 
 		return sx_fail(err, SIMIDX_E_MISMATCH,
 			       "fingerprints of %u bits are not joined with those of %u",
 			       index->schema->bits, other->schema->bits);
-	if (!same_profile(index, other))
+	if (strcmp(profile_of(index), profile_of(other)))
 		return sx_fail(err, SIMIDX_E_MISMATCH,
 			       "texts become fingerprints in different ways in both indexes");
 	return SIMIDX_OK;
@@ -196,10 +193,11 @@ static int load_fresh(sx_join_input *input, simidx_error *err)
 	return rc;
 }
 
-static int begin_input(sx_join_input *input, const simidx *index, simidx_error *err)
+static int begin_input(sx_join_input *input, const simidx *index, int is_of_two, simidx_error *err)
 {
 	int rc;
 
+	input->is_of_two = is_of_two;
 	input->index = index;
 	rc = sx_snapshot_begin(&input->snapshot, index, err);
 	if (!rc)
@@ -231,20 +229,20 @@ int sx_join_failed(const sx_join_input *input, int rc, simidx_error *err)
 	return rc;
 }
 
-int sx_join_label(const sx_join_input *input, uint64_t id, sx_slice *label, simidx_error *err)
+int sx_join_label(const sx_join_input *input, uint64_t id, const char **label, size_t *size,
+		  simidx_error *err)
 {
 	const sx_snapshot *s = &input->snapshot;
+	sx_slice found = { NULL, 0 };
 	int rc = SIMIDX_E_NOT_FOUND;
 
 	if (id != SIMIDX_NO_ID && s->header.labels)
-		rc = sx_documents_label(s->txn, &input->index->tables, id, label, err);
-	if (rc == SIMIDX_E_NOT_FOUND) {
-		*label = (sx_slice){ NULL, 0 };
-		return SIMIDX_OK;
-	}
+		rc = sx_documents_label(s->txn, &input->index->tables, id, &found, err);
 	if (!rc)
-		rc = sx_documents_label_check(s, id, *label, err);
-	return sx_join_failed(input, rc, err);
+		rc = sx_documents_label_check(s, id, found, err);
+	*label = rc ? NULL : found.data;
+	*size = rc ? 0 : found.size;
+	return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : sx_join_failed(input, rc, err);
 }
 
 uint64_t sx_join_rows(const sx_join_input *input)
@@ -417,7 +415,7 @@ static void choose_method(sx_join *join)
 int sx_join_begin(sx_join *join, const simidx *index, const simidx *other,
 		  const simidx_join_options *options, simidx_error *err)
 {
-	int (*planned)(void *ctx, const simidx_join_info *info);
+	const simidx_join_options *o = &join->options;
 	int rc = read_options(join, options, err);
 
 	if (!rc)
@@ -425,19 +423,16 @@ int sx_join_begin(sx_join *join, const simidx *index, const simidx *other,
 	if (rc)
 		return rc;
 	join->n_inputs = other ? 2 : 1;
-	join->input[0].is_of_two = join->input[1].is_of_two = other != NULL;
-	rc = begin_input(&join->input[0], index, err);
-	if (!rc && other)
-		rc = begin_input(&join->input[1], other, err);
+	for (unsigned i = 0; !rc && i < join->n_inputs; i++)
+		rc = begin_input(&join->input[i], i ? other : index, other != NULL, err);
 	if (!rc)
 		rc = choose_radii(join, err);
 	if (rc)
 		return rc;
-	planned = join->options.planned;
 	choose_method(join);
 	join->info.method = join->method.scans ? SIMIDX_JOIN_SCAN : SIMIDX_JOIN_BLOCKS;
 	join->info.seconds = join->method.seconds;
-	return planned && planned(join->options.ctx, &join->info) ? sx_join_stopped(err) : SIMIDX_OK;
+	return o->planned && o->planned(o->ctx, &join->info) ? sx_join_stopped(err) : SIMIDX_OK;
 }
 
 void sx_join_end(sx_join *join)

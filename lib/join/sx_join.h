@@ -2,19 +2,23 @@
 /* Copyright the libsimidx authors */
 
 /*
- * A join finds all pairs of near documents, or clusters of them. It has six stages. Each one has a
- * struct and hands it to the next:
+ * A join finds all pairs of near documents, or clusters of them. It has six stages. Each of them
+ * has a struct, which the next one takes. Data flows down this list only:
  *
- *     options                sx_join: options, info     sx_join_begin()
- *     inputs                 sx_join_input              the same; one index each, or two
- *     method                 sx_join_method             the same
- *     pairs of fingerprints  sx_sorter, of two words    sx_join_find()
- *         buckets of a part      sx_join_batch              sx_join_bucket.h
- *         pairs in a bucket      sx_joiner                  sx_join_set.h
- *     documents              sx_join_documents          sx_join_documents.h
- *     delivery               simidx_pair, _member       sx_pairs.c, sx_clusters.c
+ *     1  options                sx_join: options, info     sx_join_begin()
+ *     2  inputs                 sx_join_input              the same; one index, or two
+ *     3  method                 sx_join_method             the same
+ *     4  pairs of fingerprints  sx_sorter, of two words    sx_join_find()
+ *     4a   buckets of a part    sx_join_batch              sx_join_bucket.h
+ *     4b   pairs in a bucket    sx_joiner                  sx_join_set.h
+ *     5  documents              sx_join_documents          sx_join_documents.h
+ *     6  delivery               simidx_pair, _member       sx_pairs.c, sx_clusters.c
  *
- * This header has the first three: all that is decided before a fingerprint is read.
+ * This header has the first three: all that is decided before a fingerprint is compared. A pair
+ * within k bits is found like this. The bits are cut into k + 1 *parts*, so it agrees in one of
+ * them at least (3). The fingerprints that agree in a part are a bucket (4a), and are compared with
+ * each other (4b). What was found is sorted (4). Then the documents of both fingerprints are read
+ * (5). These are read for (4), too, to see which fingerprints several documents have.
  */
 
 #ifndef SX_JOIN_H
@@ -91,8 +95,8 @@ typedef struct sx_join {
 } sx_join;
 
 /**
- * Check the options, take the snapshots and choose the method. All zero before; sx_join_end() is called
- * in any case.
+ * Check the options, take the snapshots, choose the method and tell planned(). All zero before;
+ * sx_join_end() is called in any case.
  *
  * @param other  NULL, or the other index
  * @return as simidx_pairs(), before it has found something
@@ -128,12 +132,13 @@ int sx_join_sorted(const sx_join *join, sx_sorter *sorter, simidx_error *err);
 uint64_t sx_join_rows(const sx_join_input *input);
 
 /**
- * The label of a document, in the map, compared with its hash. A document without one, and one
- * without an id, has a label of size 0.
+ * The label of a document, in the map, compared with its hash; it stays as long as the snapshot.
+ * NULL and 0 for a document without one, and one without an id.
  *
  * @return SIMIDX_OK; SIMIDX_E_CORRUPT: the label is damaged; the codes of the store
  */
-int sx_join_label(const sx_join_input *input, uint64_t id, sx_slice *label, simidx_error *err);
+int sx_join_label(const sx_join_input *input, uint64_t id, const char **label, size_t *size,
+		  simidx_error *err);
 
 /** Returns rc. An error that reading an input gave is given its path, where there are two inputs. */
 int sx_join_failed(const sx_join_input *input, int rc, simidx_error *err);

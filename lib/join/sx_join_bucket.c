@@ -12,7 +12,7 @@
 #include "util/sx_err.h"
 #include "util/sx_u64s.h"
 
-/* Entries of a batch, or half its room: a bucket that takes no more than the other half is not large. */
+/* Entries of a batch, but half its room at most: a bucket of the other half has room after them. */
 #define AT_ONCE 16384 /* in the second cache */
 #define SPILL_BUFFER ((size_t)65536) /* to write a bucket to a temporary file */
 

@@ -2,14 +2,14 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The buckets of a part. For each part of the bits (sx_join.h) the fingerprints are read in an order in
- * which the part comes first: from a table that has this order, or else sorted for it. Those that agree
- * in the part are a *bucket*.
+ * Stage 4a: the buckets of a part. For each part of the bits (sx_join.h) the fingerprints are read
+ * in an order in which the part comes first. A table may have this order; else they are sorted for
+ * it. Fingerprints that agree in the part are neighbours then. They are a *bucket*.
  *
- * A *source* is the fingerprints of all inputs in an order. A *stream* reads a source, or a range of it.
- * A *batch* is some buckets in memory. A bucket with too many entries for that is read again and again,
- * each time for some of its entries; where they had been sorted, it is written to a temporary file
- * first.
+ * A *source* is the fingerprints of all inputs in an order. A *stream* reads a source, or a range
+ * of it. A *batch* is some buckets in memory, one after another. A bucket that has no room there is
+ * left out of it: sx_join_large() reads it again and again, each time for some of its entries. What
+ * was sorted can be read once only, so such a bucket is written to a temporary file first.
  */
 
 #ifndef SX_JOIN_BUCKET_H
@@ -44,7 +44,7 @@ typedef struct sx_join_source {
 } sx_join_source;
 
 /**
- * Begin. All zero before; sx_join_source_end() is called in any case. Tells progress where it sorts.
+ * Begin. All zero before; sx_join_source_end() is called in any case. Sorting tells progress.
  *
  * @param perm  the order: of a sx_join_part, or NULL for that of fingerprints
  * @param lock  NULL where one thread reads; or what several threads ask the store under
@@ -91,7 +91,7 @@ void sx_join_stream_free(sx_join_stream *stream);
  * Batches
  */
 
-/** Whole buckets. With two inputs, each entry has those that it is of, as sx_joiner_run() takes them. */
+/** Whole buckets; with two inputs, of each entry what it is of, as sx_joiner_run() takes it. */
 typedef struct sx_join_batch {
 	uint64_t *v;
 	uint8_t *inputs;
@@ -126,7 +126,7 @@ int sx_join_batch_read(sx_join_batch *batch, sx_join_stream *stream, unsigned sh
  * @param batch       its entries are lost
  * @param constraint  of the bucket; the joiner is to begin anew with its own
  * @param max         entries that there is room for, at least 4
- * @return SIMIDX_OK; SIMIDX_E_NOMEM; the codes of a walk, of a temporary file and of the joiner's sink
+ * @return SIMIDX_OK; SIMIDX_E_NOMEM; the codes of a walk, of a temporary file, of the joiner's sink
  */
 int sx_join_large(const sx_join_source *source, sx_join_batch *batch,
 		  const sx_join_constraint *constraint, size_t max, sx_joiner *joiner,

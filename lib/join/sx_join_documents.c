@@ -243,79 +243,55 @@ int sx_join_are_near(const sx_join *join, unsigned distance, const sx_join_node 
 static int compare_labels(const sx_join_nodes *nodes, const sx_join_score *a,
 			  const sx_join_score *b)
 {
-	size_t n = a->label_size < b->label_size ? a->label_size : b->label_size;
+	size_t x = a->label_size, y = b->label_size, n = x < y ? x : y;
 	int order = n ? memcmp(nodes->labels + a->label, nodes->labels + b->label, n) : 0;
 
-	if (order)
-		return order;
-	return a->label_size < b->label_size ? -1 : a->label_size > b->label_size;
+	return order ? order : x < y ? -1 : x > y;
 }
 
 int sx_join_compare_scores(const sx_join_nodes *nodes, const sx_join_score *a,
 			   const sx_join_score *b)
 {
-	int order = 0;
+	int order = a->key < b->key ? -1 : a->key > b->key;
 
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	if (nodes->options.keep == SIMIDX_KEEP_SMALLEST_LABEL)
+	if (!order && nodes->options.keep == SIMIDX_KEEP_SMALLEST_LABEL)
 		order = compare_labels(nodes, a, b);
-	if (order)
-		return order;
-	return a->id < b->id ? -1 : a->id > b->id;
+	return order ? order : a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* The label is put behind those that are kept. */
-static int read_label(sx_join_nodes *nodes, sx_join_score *m)
+/* Put the label behind those that are kept. */
+static int keep_label(sx_join_nodes *nodes, sx_join_score *m, const char *label, size_t size)
 {
-	sx_slice label;
-	int rc = sx_join_label(&nodes->join->input[0], m->id, &label, nodes->err);
-
-	if (rc)
-		return rc;
-	m->key = !label.size;
-	m->label = nodes->labels_used;
-	m->label_size = 0;
-	if (!label.size)
-		return SIMIDX_OK;
-	if (sx_reserve(&nodes->labels, &nodes->labels_cap, nodes->labels_used + label.size, 1))
+	if (size && sx_reserve(&nodes->labels, &nodes->labels_cap, nodes->labels_used + size, 1))
 		return sx_fail_nomem(nodes->err);
-	memcpy(nodes->labels + nodes->labels_used, label.data, label.size);
-	m->label_size = label.size;
-	return SIMIDX_OK;
-}
-
-static sx_join_score score_of_id(const sx_join_nodes *nodes, uint64_t id)
-{
-	return (sx_join_score){ nodes->options.keep == SIMIDX_KEEP_LARGEST_ID ? ~id : 0, id, 0, 0 };
-}
-
-static int ask_length(sx_join_nodes *nodes, sx_join_score *m)
-{
-	const simidx_join_options *o = &nodes->join->options;
-	sx_slice label = { NULL, 0 };
-	uint64_t length = 0;
-	int rc = SIMIDX_OK;
-
-	if (o->flags & SIMIDX_JOIN_LABELS)
-		rc = sx_join_label(&nodes->join->input[0], m->id, &label, nodes->err);
-	if (rc)
-		return rc;
-	if (nodes->options.length(o->ctx, m->id, label.data, label.size, &length))
-		return sx_join_stopped(nodes->err);
-	m->key = ~length;
+	if (size)
+		memcpy(nodes->labels + nodes->labels_used, label, size);
+	m->key = !size;
+	m->label = nodes->labels_used;
+	m->label_size = size;
 	return SIMIDX_OK;
 }
 
 static int find_score(sx_join_nodes *nodes, const sx_join_doc *doc, sx_join_score *m)
 {
-	*m = score_of_id(nodes, doc->id);
-	switch (nodes->options.keep) {
-	case SIMIDX_KEEP_SMALLEST_LABEL:
-		return read_label(nodes, m);
-	case SIMIDX_KEEP_LONGEST:
-		return ask_length(nodes, m);
-	}
+	const simidx_join_options *o = &nodes->join->options;
+	unsigned keep = nodes->options.keep;
+	const char *label = NULL;
+	uint64_t length = 0;
+	size_t size = 0;
+	int rc = SIMIDX_OK;
+
+	*m = (sx_join_score){ keep == SIMIDX_KEEP_LARGEST_ID ? ~doc->id : 0, doc->id, 0, 0 };
+	if (keep == SIMIDX_KEEP_SMALLEST_LABEL ||
+	    (keep == SIMIDX_KEEP_LONGEST && o->flags & SIMIDX_JOIN_LABELS))
+		rc = sx_join_label(&nodes->join->input[0], doc->id, &label, &size, nodes->err);
+	if (!rc && keep == SIMIDX_KEEP_SMALLEST_LABEL)
+		return keep_label(nodes, m, label, size);
+	if (rc || keep != SIMIDX_KEEP_LONGEST)
+		return rc;
+	if (nodes->options.length(o->ctx, doc->id, label, size, &length))
+		return sx_join_stopped(nodes->err);
+	m->key = ~length;
 	return SIMIDX_OK;
 }
 
@@ -346,19 +322,15 @@ int sx_join_nodes_best(sx_join_nodes *nodes, const sx_join_doc *docs, size_t n,
 static int take_distinct(sx_join_nodes *nodes, sx_sorter *sorter)
 {
 	sx_u64s *fps = &nodes->fps;
+	const uint64_t *fp;
 	uint64_t *less;
+	int rc;
 
-	for (;;) {
-		const uint64_t *fp;
-		int rc = sx_sorter_next(sorter, &fp, nodes->err);
-
-		if (rc == SIMIDX_E_END)
-			break;
-		if (rc)
-			return rc;
+	while (!(rc = sx_sorter_next(sorter, &fp, nodes->err)))
 		if ((!fps->n || fps->at[fps->n - 1] != *fp) && sx_u64s_push(fps, *fp))
 			return sx_fail_nomem(nodes->err);
-	}
+	if (rc != SIMIDX_E_END)
+		return rc;
 	if (!fps->n)
 		return SIMIDX_OK;
 	less = sx_realloc(fps->at, fps->n, sizeof(*less)); /* they stay until the end */
@@ -410,7 +382,7 @@ static int reserve(sx_join_nodes *nodes, size_t room)
 {
 	const simidx_clusters_options *o = &nodes->options;
 
-	if (room >= SX_JOIN_NO_NODE || resize(&nodes->least, room, sizeof(*nodes->least)) ||
+	if (room >= UINT32_MAX || resize(&nodes->least, room, sizeof(*nodes->least)) ||
 	    (o->keep != SIMIDX_KEEP_SMALLEST_ID &&
 	     resize(&nodes->best, room, sizeof(*nodes->best))) ||
 	    (o->keep >= SIMIDX_KEEP_SMALLEST_LABEL &&

@@ -2,13 +2,13 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The documents of fingerprints, of one input. They are read from the table of postings, fresh rows
- * are put between them, and documents that fresh rows have replaced are left out. Of an index without
+ * Stage 5: the documents of fingerprints, of one input. They are read from the table of postings.
+ * Fresh rows are put between them, and what these have replaced is left out. In an index without
  * ids every fingerprint is one document, with the id SIMIDX_NO_ID.
  *
- * Documents of one fingerprint that are near to the same others make one *node*: all of them, or where
- * second fingerprints count, those that have one second fingerprint. Pairs and clusters are made of
- * nodes.
+ * The documents of one fingerprint are a *node*. Where second fingerprints count, those that have
+ * the same one are a node. So all documents of a node are near to the same others, and pairs and
+ * clusters are made of nodes.
  */
 
 #ifndef SX_JOIN_DOCUMENTS_H
@@ -76,8 +76,6 @@ int sx_join_are_near(const sx_join *join, unsigned distance, const sx_join_node 
 /* ------------------------------------------------------------------------------------------
  * The nodes of all pairs, for clusters
  */
-
-#define SX_JOIN_NO_NODE UINT32_MAX
 
 /** How well a document is suited as a keeper: the smallest key is the best, then the smallest id. */
 typedef struct sx_join_score {

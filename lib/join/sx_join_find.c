@@ -47,14 +47,15 @@ struct worker {
 
 /* ---- what is read ---- */
 
-/* Begin it: one stream for all threads, or a stream for each where that can be. */
-static int begin_source(struct find *f, const sx_perm *perm, int is_shared, simidx_error *err)
+/* Begin it: one stream for all threads from `from` on, or one for each where that can be. */
+static int begin_source(struct find *f, const sx_perm *perm, int is_shared, uint64_t from,
+			simidx_error *err)
 {
 	int rc = sx_join_source_begin(&f->source, f->join, perm, &f->store, err);
 
 	f->is_shared = is_shared || f->source.is_sorted;
 	if (!rc && f->is_shared)
-		rc = sx_join_stream_begin(&f->stream, &f->source, 0, UINT64_MAX, err);
+		rc = sx_join_stream_begin(&f->stream, &f->source, from, UINT64_MAX, err);
 	return rc;
 }
 
@@ -75,8 +76,7 @@ static int read_batch(struct worker *w, sx_join_stream *own, unsigned shift, siz
 	if (rc)
 		return rc;
 	pthread_mutex_lock(&f->lock);
-	rc = sx_join_ask(f->join, &w->err);
-	if (!rc && f->is_shared)
+	if (f->is_shared)
 		rc = sx_join_batch_read(&w->batch, &f->stream, shift, max, &w->err);
 	f->done += w->batch.n;
 	if (!rc)
@@ -106,8 +106,9 @@ static int push_pair(struct worker *w, uint64_t a, uint64_t b)
 }
 
 /* Between two batches, and in large ones: whether to go on. */
-static int pause_work(struct worker *w)
+static int pause_work(void *ctx)
 {
+	struct worker *w = ctx;
 	int rc;
 
 	if (sx_pool_has_ended(&w->f->pool))
@@ -143,12 +144,9 @@ static int add_equal(struct find *f, uint64_t fp, simidx_error *err)
 static int find_common(struct find *f, simidx_error *err)
 {
 	sx_join_batch batch = { 0 };
-	int rc = begin_source(f, NULL, 1, err);
+	int rc = begin_source(f, NULL, 1, 0, err);
 
-	while (!rc) {
-		rc = sx_join_batch_read(&batch, &f->stream, 64, SIZE_MAX, err);
-		if (rc || !batch.n)
-			break;
+	while (!rc && !(rc = sx_join_batch_read(&batch, &f->stream, 64, SIZE_MAX, err)) && batch.n) {
 		for (size_t i = 0; !rc && i < batch.n; i++)
 			if (batch.inputs[i] == 3)
 				rc = add_equal(f, batch.v[i], err);
@@ -168,9 +166,8 @@ static int find_repeated(struct find *f, simidx_error *err)
 	sx_join_documents d = { 0 };
 	int rc = SIMIDX_OK;
 
-	if (!input->index->schema->has_ids)
-		return SIMIDX_OK;
-	if (!input->n_touched && h->documents == h->table[0].rows)
+	if (!input->index->schema->has_ids ||
+	    (!input->n_touched && h->documents == h->table[0].rows))
 		return SIMIDX_OK;
 	sx_join_documents_begin(&d, f->join, 0);
 	for (unsigned seen = 1; !rc; seen++) {
@@ -200,7 +197,7 @@ struct part {
 
 /* One thread, with a stream over a piece of the part. */
 struct part_worker {
-	struct worker w;
+	struct worker w; /* first: pause_work() takes either */
 	struct part *p;
 	sx_joiner *joiner;
 	sx_join_stream stream;
@@ -216,13 +213,6 @@ static int take_permuted(void *ctx, const uint64_t *pairs, size_t n)
 		rc = push_pair(&t->w, sx_unpermute(perm, pairs[2 * i]),
 			       sx_unpermute(perm, pairs[2 * i + 1]));
 	return rc;
-}
-
-static int pause_part(void *ctx)
-{
-	struct part_worker *t = ctx;
-
-	return pause_work(&t->w);
 }
 
 /* Join the bucket that the batch has left out. */
@@ -254,15 +244,20 @@ static int join_batches(struct part_worker *t)
 	return SIMIDX_OK;
 }
 
-/* The buckets in a range. After a large one the stream begins anew. */
+/*
+ * The buckets in a range. After a large one the thread's stream begins anew; one that all threads
+ * share goes on.
+ */
 static int join_range(struct part_worker *t, uint64_t from, uint64_t last)
 {
 	struct find *f = t->p->f;
-	int rc;
+	int rc = SIMIDX_OK;
 
 	do {
-		sx_join_stream_end(&t->stream);
-		rc = sx_join_stream_begin(&t->stream, &f->source, from, last, &t->w.err);
+		if (!f->is_shared) {
+			sx_join_stream_end(&t->stream);
+			rc = sx_join_stream_begin(&t->stream, &f->source, from, last, &t->w.err);
+		}
 		if (!rc)
 			rc = join_batches(t);
 		if (rc || !t->w.batch.has_large)
@@ -292,26 +287,12 @@ static int join_pieces(struct part_worker *t)
 	return rc;
 }
 
-/* All threads read one stream, once. */
-static int join_shared(struct part_worker *t)
-{
-	int rc;
-
-	do {
-		rc = join_batches(t);
-		if (rc || !t->w.batch.has_large)
-			break;
-		rc = join_large(t);
-	} while (!rc && !sx_pool_has_ended(&t->p->f->pool));
-	return rc;
-}
-
 static void run_part(void *ctx, unsigned number)
 {
 	struct part *p = ctx;
 	const sx_join *join = p->f->join;
 	struct part_worker t = { .w.f = p->f, .p = p };
-	const sx_join_sink sink = { take_permuted, pause_part, &t };
+	const sx_join_sink sink = { take_permuted, pause_work, &t };
 	int rc;
 
 	(void)number;
@@ -320,7 +301,7 @@ static void run_part(void *ctx, unsigned number)
 	rc = t.joiner ? SIMIDX_OK : SIMIDX_E_NOMEM;
 	if (!rc) {
 		sx_joiner_begin(t.joiner, &p->constraint);
-		rc = p->f->is_shared ? join_shared(&t) : join_pieces(&t);
+		rc = p->f->is_shared ? join_range(&t, 0, UINT64_MAX) : join_pieces(&t);
 	}
 	if (!rc)
 		rc = sx_joiner_flush(t.joiner);
@@ -352,7 +333,7 @@ static int find_by_parts(struct find *f, simidx_error *err)
 		p.shift = p.constraint.bits - part->width;
 		if (threads > 1)
 			p.piece_bits = part->width < PIECE_BITS ? part->width : PIECE_BITS;
-		rc = begin_source(f, p.perm, 0, err);
+		rc = begin_source(f, p.perm, 0, 0, err);
 		if (!rc)
 			rc = sx_pool_run(&f->pool, threads, run_part, &p, err);
 		end_source(f);
@@ -401,44 +382,37 @@ static void run_scan(void *ctx, unsigned number)
 
 	(void)number;
 	sx_err_clear(&w.err);
-	while (!rc && !sx_pool_has_ended(&s->f->pool)) {
-		rc = read_batch(&w, NULL, 64, SIZE_MAX);
-		if (rc || !w.batch.n)
-			break;
+	while (!rc && !sx_pool_has_ended(&s->f->pool) &&
+	       !(rc = read_batch(&w, NULL, 64, SIZE_MAX)) && w.batch.n)
 		for (size_t from = 0; !rc && from < s->scanned.n; from += CHUNK) {
 			rc = compare_chunk(&w, &s->scanned, from, hits);
 			if (!rc && from / CHUNK % 64 == 63)
 				rc = pause_work(&w);
 		}
-	}
 	end_worker(&w, rc);
 	free(hits);
 }
 
-/* Fill the scanned with the next `max` fingerprints after `*last`, all if it is NULL. */
-static int fill_scanned(struct scan *s, const uint64_t *last, size_t max, simidx_error *err)
+/* Fill the scanned with the next `max` fingerprints. */
+static int fill_scanned(struct scan *s, size_t max, simidx_error *err)
 {
-	sx_join_batch *scanned = &s->scanned, some = { 0 };
+	sx_join_batch *to = &s->scanned, some = { 0 };
 	int has_inputs = s->f->join->n_inputs == 2, rc = SIMIDX_OK;
 
-	scanned->n = 0;
-	while (!rc && scanned->n < max) {
-		rc = sx_join_batch_read(&some, &s->f->stream, 64, SIZE_MAX, err);
-		if (rc || !some.n)
-			break;
-		if (sx_reserve(&scanned->v, &scanned->v_cap, scanned->n + some.n, sizeof(*scanned->v)) ||
-		    (has_inputs &&
-		     sx_reserve(&scanned->inputs, &scanned->inputs_cap, scanned->n + some.n, 1))) {
+	to->n = 0;
+	while (!rc && to->n < max &&
+	       !(rc = sx_join_batch_read(&some, &s->f->stream, 64, SIZE_MAX, err)) && some.n) {
+		size_t n = some.n < max - to->n ? some.n : max - to->n;
+
+		if (sx_reserve(&to->v, &to->v_cap, to->n + n, sizeof(*to->v)) ||
+		    sx_reserve(&to->inputs, &to->inputs_cap, has_inputs ? to->n + n : 0, 1)) {
 			rc = sx_fail_nomem(err);
 			break;
 		}
-		for (size_t i = 0; i < some.n && scanned->n < max; i++) {
-			if (last && some.v[i] <= *last)
-				continue;
-			if (has_inputs)
-				scanned->inputs[scanned->n] = some.inputs[i];
-			scanned->v[scanned->n++] = some.v[i];
-		}
+		memcpy(to->v + to->n, some.v, n * sizeof(*to->v));
+		if (has_inputs)
+			memcpy(to->inputs + to->n, some.inputs, n);
+		to->n += n;
 	}
 	sx_join_batch_free(&some);
 	return rc;
@@ -449,24 +423,23 @@ static int find_by_scan(struct find *f, simidx_error *err)
 	size_t tuned = sx_join_tuned(f->join)->scanned;
 	size_t max = tuned ? tuned : (size_t)f->join->options.memory / 2 / 9;
 	struct scan s = { .f = f };
-	uint64_t last = 0;
-	int is_first = 1, rc;
+	uint64_t from = 0;
+	int rc;
 
 	f->total *= f->total / max + 1;
 	do {
-		rc = begin_source(f, NULL, 1, err);
+		rc = begin_source(f, NULL, 1, from, err);
 		if (!rc)
-			rc = fill_scanned(&s, is_first ? NULL : &last, max, err);
+			rc = fill_scanned(&s, max, err);
 		end_source(f);
 		if (rc || !s.scanned.n)
 			break;
-		last = s.scanned.v[s.scanned.n - 1];
-		is_first = 0;
-		rc = begin_source(f, NULL, 1, err);
+		from = s.scanned.v[s.scanned.n - 1] + 1;
+		rc = begin_source(f, NULL, 1, 0, err);
 		if (!rc)
 			rc = sx_pool_run(&f->pool, f->join->info.threads, run_scan, &s, err);
 		end_source(f);
-	} while (!rc && s.scanned.n == max);
+	} while (!rc && s.scanned.n == max && from);
 	sx_join_batch_free(&s.scanned);
 	return rc;
 }

@@ -2,10 +2,11 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The pairs of fingerprints of a join, found by several threads. First come the fingerprints that make
- * a pair with themselves, then each part of the bits in turn, or a scan. The threads share what is read:
- * a range of a table each, or one stream for all. All pairs go into one sorter, so that the work of the
- * threads leaves no trace in their order.
+ * Stage 4: the pairs of fingerprints. First come the fingerprints that make a pair with themselves.
+ * Then several threads read the buckets of each part in turn (sx_join_bucket.h) and find the pairs
+ * in them (sx_join_set.h); or in a scan, they compare all with all. Each thread reads a piece of a
+ * table, or all of them read one stream in turns. All pairs go into one sorter, so that the work of
+ * the threads leaves no trace in their order.
  */
 
 #ifndef SX_JOIN_FIND_H

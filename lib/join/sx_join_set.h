@@ -2,15 +2,18 @@
 /* Copyright the libsimidx authors */
 
 /*
- * All pairs within k bits among fingerprints in memory: of the sets of a join, in each of which all
- * agree in some bits. Pure functions but for what takes the pairs.
+ * Stage 4b: the pairs in a bucket. A *set* is fingerprints in memory that all agree in some bits: a
+ * bucket, or a part of one. All of its pairs within k bits are found. The functions are pure, but
+ * for the sink that takes the pairs.
  *
- * A set is split again and again inside the cache. Of k errors, each group of bits in which a pair
- * must differ takes one; if e are left for the other bits, these are cut into e + 1 *sub-blocks*, and
- * a pair agrees in at least one of them. So the set is grouped by each sub-block in turn, and only
- * what stands in one group is compared. A pair is reported by the first sub-block in which it agrees:
- * it must differ in those before. A small planner chooses bits and widths by what they cost; a group
- * that stays large is treated as a set of its own.
+ * A *constraint* says in which bits all of a set agree, and in which a pair of it must differ. Each
+ * group of bits in which it must differ takes one of the k errors. If e are left for the other
+ * bits, these are cut into e + 1 *sub-blocks*, and a pair agrees in at least one of them. So the set
+ * is grouped by each sub-block in turn, and only what is in one group is compared. A pair may agree
+ * in several sub-blocks. The first one reports it: in the groups of the later ones, a pair must
+ * differ in those before. A group that stays large is treated as a set of its own.
+ *
+ * A small planner chooses the bits and widths of sub-blocks by what they cost.
  */
 
 #ifndef SX_JOIN_SET_H

@@ -2,7 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Pairs of documents, made of pairs of fingerprints: simidx_join.h.
+ * Stage 6: pairs of documents are delivered. Pairs of fingerprints are read in chunks, with the
+ * documents of each fingerprint of a chunk. Each pair of near nodes is a group; groups are counted,
+ * handed over, or multiplied out to pairs.
  */
 
 #include <stdlib.h>
@@ -186,7 +188,6 @@ static int next_chunk(struct pairs *p)
 
 /* ---- delivery ---- */
 
-/* The labels are those of the map: they stay as long as the snapshot. */
 static int add_labels(struct pairs *p)
 {
 	const sx_join_input *a = &p->join.input[0], *b = &p->join.input[p->join.n_inputs - 1];
@@ -194,31 +195,25 @@ static int add_labels(struct pairs *p)
 
 	for (size_t i = 0; !rc && i < p->n_piece; i++) {
 		simidx_pair *pair = &p->piece[i];
-		sx_slice label;
 
-		rc = sx_join_label(a, pair->id_a, &label, p->err);
-		if (rc)
-			break;
-		pair->label_a = label.data;
-		pair->label_size_a = label.size;
-		rc = sx_join_label(b, pair->id_b, &label, p->err);
-		pair->label_b = rc ? NULL : label.data;
-		pair->label_size_b = rc ? 0 : label.size;
+		rc = sx_join_label(a, pair->id_a, &pair->label_a, &pair->label_size_a, p->err);
+		if (!rc)
+			rc = sx_join_label(b, pair->id_b, &pair->label_b, &pair->label_size_b, p->err);
 	}
 	return rc;
 }
 
 static int deliver_piece(struct pairs *p)
 {
+	const simidx_join_options *o = &p->join.options;
 	size_t n = p->n_piece;
-	int rc = p->join.options.flags & SIMIDX_JOIN_LABELS ? add_labels(p) : SIMIDX_OK;
+	int rc = o->flags & SIMIDX_JOIN_LABELS ? add_labels(p) : SIMIDX_OK;
 
 	p->n_piece = 0;
-	if (rc)
-		return rc;
-	if (n && p->taker->pairs(p->join.options.ctx, p->piece, n))
-		return sx_join_stopped(p->err);
-	return n ? sx_join_ask(&p->join, p->err) : SIMIDX_OK;
+	if (!rc && n)
+		rc = p->taker->pairs(o->ctx, p->piece, n) ? sx_join_stopped(p->err)
+							  : sx_join_ask(&p->join, p->err);
+	return rc;
 }
 
 static int deliver_groups(struct pairs *p)
