@@ -13,7 +13,7 @@
 
 #include "bn_near.h"
 #include "bn_util.h"
-#include "join/sx_join_pairs.h"
+#include "join/sx_join.h"
 #include "kernel/sx_kernel.h"
 
 #define PADDING 64
@@ -176,9 +176,10 @@ void bn_join_arrays_find(struct bn_join_arrays *a, struct bn_found *found)
 		bn_die("out of memory");
 	a->found = found;
 	for (a->at = 0; a->at < a->n_parts; a->at++) {
-		sx_join_shape shape = sx_join_shape_of(a->part, a->n_parts, a->at, a->radius);
+		sx_join_constraint constraint =
+			sx_join_constraint_of(a->part, a->n_parts, a->at, a->radius);
 
-		sx_joiner_begin(joiner, &shape);
+		sx_joiner_begin(joiner, &constraint);
 		if (sx_joiner_run(joiner, a->v[a->at], NULL, n) || sx_joiner_flush(joiner))
 			bn_die("out of memory");
 	}

@@ -235,22 +235,16 @@ lib_libsx_core_la_SOURCES = \
 	lib/search/sx_search.c \
 	lib/search/sx_search.h \
 	lib/join/sx_clusters.c \
+	lib/join/sx_join.c \
+	lib/join/sx_join.h \
+	lib/join/sx_join_bucket.c \
+	lib/join/sx_join_bucket.h \
+	lib/join/sx_join_documents.c \
+	lib/join/sx_join_documents.h \
 	lib/join/sx_join_find.c \
 	lib/join/sx_join_find.h \
-	lib/join/sx_join_input.c \
-	lib/join/sx_join_input.h \
-	lib/join/sx_join_large.c \
-	lib/join/sx_join_large.h \
-	lib/join/sx_join_method.c \
-	lib/join/sx_join_method.h \
-	lib/join/sx_join_nodes.c \
-	lib/join/sx_join_nodes.h \
-	lib/join/sx_join_pairs.c \
-	lib/join/sx_join_pairs.h \
 	lib/join/sx_join_set.c \
 	lib/join/sx_join_set.h \
-	lib/join/sx_join_source.c \
-	lib/join/sx_join_source.h \
 	lib/join/sx_pairs.c \
 	lib/write/sx_commit.c \
 	lib/write/sx_merge.c \

@@ -2,13 +2,16 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Clusters of documents, made of nodes that are near to each other.
+ * Stage 6: clusters of documents are delivered. They are made of nodes (sx_join_documents.h): nodes
+ * are put in order by their best documents, linked by the pairs of near ones, and read again with
+ * all their documents, which are sorted by cluster.
  */
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "join/sx_join_nodes.h"
+#include "join/sx_join_documents.h"
+#include "join/sx_join_find.h"
 #include "kernel/sx_bits.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
@@ -21,25 +24,167 @@
  * best node: it has the keeper.
  */
 struct clusters {
+	sx_join join;
+	sx_sorter *pairs;      /* of fingerprints */
 	sx_join_nodes nodes;
 	uint32_t *leader;
 	uint32_t *rank;        /* of each node by score; NULL where ids tell */
 	unsigned char *joined; /* a bit for each node: others have joined it */
 	sx_sorter *ranks;      /* pairs of them */
-	size_t next;           /* node that is visited */
 	sx_sorter *members;
 	int (*take)(void *ctx, const simidx_member *members, size_t n);
 };
 
 static uint32_t *new_numbers(const struct clusters *c)
 {
-	return sx_realloc(NULL, c->nodes.n_nodes + 1, sizeof(uint32_t));
+	return sx_realloc(NULL, c->nodes.n + 1, sizeof(uint32_t));
 }
+
+/* ---- the order of nodes ---- */
+
+static int is_scored_better(const sx_join_nodes *nodes, uint32_t a, uint32_t b)
+{
+	return sx_join_compare_scores(nodes, &nodes->score[a], &nodes->score[b]) < 0;
+}
+
+/* A merge sort, as labels are compared, and qsort() has no context. */
+static int sort_by_score(const sx_join_nodes *nodes, uint32_t *order, uint32_t *scratch)
+{
+	size_t n = nodes->n;
+
+	for (size_t width = 1; width < n; width *= 2) {
+		for (size_t from = 0; from < n; from += 2 * width) {
+			size_t middle = from + width < n ? from + width : n;
+			size_t end = middle + width < n ? middle + width : n;
+			size_t i = from, j = middle;
+
+			for (size_t out = from; out < end; out++) {
+				int takes_j = i == middle ||
+					      (j < end && is_scored_better(nodes, order[j], order[i]));
+
+				scratch[out] = takes_j ? order[j++] : order[i++];
+			}
+		}
+		memcpy(order, scratch, n * sizeof(*order));
+		if (sx_join_ask(nodes->join, nodes->err))
+			return SIMIDX_E_STOPPED;
+	}
+	return SIMIDX_OK;
+}
+
+/* By ids alone, of which each is one node's. */
+static int sort_by_id(const sx_join_nodes *nodes, uint32_t *order)
+{
+	const uint64_t *id = nodes->best ? nodes->best : nodes->least;
+	uint64_t flips = nodes->options.keep == SIMIDX_KEEP_LARGEST_ID ? UINT64_MAX : 0;
+	sx_sorter *sorter = NULL;
+	int rc = sx_join_sorter(nodes->join, 2, 1, &sorter, nodes->err);
+
+	for (size_t i = 0; !rc && i < nodes->n; i++) {
+		uint64_t record[2] = { id[i] ^ flips, i };
+
+		rc = sx_sorter_add(sorter, record, nodes->err);
+	}
+	if (!rc)
+		rc = sx_join_sorted(nodes->join, sorter, nodes->err);
+	for (size_t i = 0; !rc && i < nodes->n; i++) {
+		const uint64_t *record;
+
+		rc = sx_sorter_next(sorter, &record, nodes->err);
+		if (!rc)
+			order[i] = (uint32_t)record[1];
+	}
+	sx_sorter_free(sorter);
+	return rc;
+}
+
+/* Sort all nodes by their best documents, the best one first: `order` is the nodes in this order. */
+static int rank_nodes(struct clusters *c, uint32_t *order)
+{
+	sx_join_nodes *nodes = &c->nodes;
+	int rc;
+
+	c->rank = new_numbers(c);
+	if (!order || !c->rank)
+		return sx_fail_nomem(nodes->err);
+	for (size_t i = 0; i < nodes->n; i++)
+		order[i] = (uint32_t)i;
+	rc = nodes->score ? sort_by_score(nodes, order, c->rank) : sort_by_id(nodes, order);
+	for (size_t i = 0; i < nodes->n; i++)
+		c->rank[order[i]] = (uint32_t)i;
+	sx_join_nodes_free_scores(nodes);
+	return rc;
+}
+
+/* ---- pairs of nodes ---- */
+
+/* Takes two nodes that are near. */
+typedef int take_nodes(struct clusters *c, uint32_t a, uint32_t b);
+
+static sx_join_node node_of(const sx_join_nodes *nodes, size_t i)
+{
+	int lacks = sx_is_unknown_fp2(nodes->join->input[0].index, nodes->fp2[i]);
+
+	return (sx_join_node){ nodes->fp2[i], lacks, 0, 0 };
+}
+
+/* The nodes of fingerprint number a with those of b. */
+static int join_nodes(struct clusters *c, size_t a, size_t b, unsigned distance, take_nodes *take)
+{
+	const sx_join_nodes *nodes = &c->nodes;
+	const uint32_t *first = nodes->first;
+	size_t end_a = first ? first[a + 1] : a + 1, end_b = first ? first[b + 1] : b + 1;
+	int rc = SIMIDX_OK;
+
+	for (size_t i = first ? first[a] : a; i < end_a; i++)
+		for (size_t j = a == b ? i + 1 : first ? first[b] : b; !rc && j < end_b; j++) {
+			int distance2;
+
+			if (!(j & 0xffff))
+				rc = sx_join_ask(&c->join, nodes->err);
+			if (!rc && nodes->fp2) {
+				sx_join_node x = node_of(nodes, i), y = node_of(nodes, j);
+
+				if (!sx_join_are_near(&c->join, distance, &x, &y, &distance2))
+					continue;
+			}
+			if (!rc)
+				rc = take(c, (uint32_t)i, (uint32_t)j);
+		}
+	return rc;
+}
+
+/* Take all pairs of nodes whose first fingerprints are at this distance, or all if it is -1. */
+static int join_pairs(struct clusters *c, int distance, take_nodes *take)
+{
+	const sx_u64s *fps = &c->nodes.fps;
+	int rc = sx_sorter_rewind(c->pairs, c->nodes.err);
+
+	for (uint64_t done = 1; !rc; done++) {
+		const uint64_t *pair;
+		unsigned here;
+
+		rc = sx_sorter_next(c->pairs, &pair, c->nodes.err);
+		if (rc)
+			break;
+		if (!(done & 0xffff))
+			rc = sx_join_tell(&c->join, "linking", done, c->join.info.fingerprint_pairs,
+					  c->nodes.err);
+		here = sx_count_plain(pair[0] ^ pair[1]);
+		if (rc || (distance >= 0 && here != (unsigned)distance))
+			continue;
+		rc = join_nodes(c, sx_u64s_below(fps->at, fps->n, pair[0]),
+				sx_u64s_below(fps->at, fps->n, pair[1]), here, take);
+	}
+	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
+}
+
+/* ---- links ---- */
 
 /* Begin with clusters of one node each. */
 static int begin_leaders(struct clusters *c)
 {
-	size_t n = c->nodes.n_nodes;
+	size_t n = c->nodes.n;
 
 	c->leader = new_numbers(c);
 	c->joined = sx_calloc(n / 8 + 1, 1);
@@ -84,10 +229,8 @@ static int is_better(const struct clusters *c, uint32_t a, uint32_t b)
 	return c->nodes.least[a] < c->nodes.least[b];
 }
 
-static int unite(void *ctx, uint32_t a, uint32_t b)
+static int unite(struct clusters *c, uint32_t a, uint32_t b)
 {
-	struct clusters *c = ctx;
-
 	a = leader_of(c, a);
 	b = leader_of(c, b);
 	if (a != b && is_better(c, a, b))
@@ -99,31 +242,28 @@ static int unite(void *ctx, uint32_t a, uint32_t b)
 
 static int link_single(struct clusters *c)
 {
-	uint32_t *order = NULL;
 	int rc = SIMIDX_OK;
 
 	if (c->nodes.score) {
-		order = new_numbers(c);
-		c->rank = new_numbers(c);
-		rc = order && c->rank ? sx_join_nodes_rank(&c->nodes, order, c->rank)
-				      : sx_fail_nomem(c->nodes.err);
+		uint32_t *order = new_numbers(c);
+
+		rc = rank_nodes(c, order);
 		free(order);
 	}
 	if (!rc)
 		rc = begin_leaders(c);
 	if (!rc && !c->nodes.options.max_size)
-		return sx_join_nodes_pairs(&c->nodes, -1, unite, c);
-	for (unsigned d = 0; !rc && d <= c->nodes.join.info.radius; d++)
-		rc = sx_join_nodes_pairs(&c->nodes, (int)d, unite, c);
+		return join_pairs(c, -1, unite);
+	for (unsigned d = 0; !rc && d <= c->join.info.radius; d++)
+		rc = join_pairs(c, (int)d, unite);
 	return rc;
 }
 
 /* ---- stars ---- */
 
 /* A pair of ranks, the better one first. */
-static int push_ranks(void *ctx, uint32_t a, uint32_t b)
+static int push_ranks(struct clusters *c, uint32_t a, uint32_t b)
 {
-	const struct clusters *c = ctx;
 	uint64_t x = c->rank[a], y = c->rank[b], pair = x < y ? x << 32 | y : y << 32 | x;
 
 	return sx_sorter_add(c->ranks, &pair, c->nodes.err);
@@ -138,7 +278,7 @@ static int ask_pairs(struct clusters *c, const uint32_t *order)
 		int rc = sx_sorter_next(c->ranks, &pair, c->nodes.err);
 
 		if (!rc && !(n & 0xfffff))
-			rc = sx_join_ask(&c->nodes.join.task, c->nodes.err);
+			rc = sx_join_ask(&c->join, c->nodes.err);
 		if (rc)
 			return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
 		a = order[*pair >> 32];
@@ -150,22 +290,15 @@ static int ask_pairs(struct clusters *c, const uint32_t *order)
 
 static int link_star(struct clusters *c)
 {
-	const sx_join_space *space = &c->nodes.join.task.space;
 	uint32_t *order = new_numbers(c);
-	int rc = SIMIDX_OK;
+	int rc = rank_nodes(c, order);
 
-	c->rank = new_numbers(c);
-	if (!order || !c->rank)
-		rc = sx_fail_nomem(c->nodes.err);
 	if (!rc)
-		rc = sx_join_nodes_rank(&c->nodes, order, c->rank);
+		rc = sx_join_sorter(&c->join, 1, 1, &c->ranks, c->nodes.err);
 	if (!rc)
-		rc = sx_sorter_new(1, 1, 0, space->memory / 4, space->dir, &c->ranks,
-				   c->nodes.err);
+		rc = join_pairs(c, -1, push_ranks);
 	if (!rc)
-		rc = sx_join_nodes_pairs(&c->nodes, -1, push_ranks, c);
-	if (!rc)
-		rc = sx_sorter_finish(c->ranks, space->memory / 4, c->nodes.err);
+		rc = sx_join_sorted(&c->join, c->ranks, c->nodes.err);
 	free(c->rank);
 	c->rank = NULL;
 	if (!rc)
@@ -185,7 +318,7 @@ static void number_clusters(struct clusters *c)
 {
 	uint64_t *least = c->nodes.least;
 
-	for (size_t i = 0; i < c->nodes.n_nodes; i++) {
+	for (size_t i = 0; i < c->nodes.n; i++) {
 		uint32_t leader = leader_of(c, (uint32_t)i);
 
 		if (least[i] < least[leader])
@@ -205,8 +338,8 @@ static int push_member(struct clusters *c, uint64_t cluster, const sx_join_doc *
 		record[1] = 0;
 	else if (record[1] < UINT64_MAX)
 		record[1]++;
-	c->nodes.join.info.members++;
-	c->nodes.join.info.clusters += record[4] & 1;
+	c->join.info.members++;
+	c->join.info.clusters += record[4] & 1;
 	return sx_sorter_add(c->members, record, c->nodes.err);
 }
 
@@ -231,121 +364,99 @@ static int push_pieces(struct clusters *c, const sx_join_doc *docs, size_t n)
 	return SIMIDX_OK;
 }
 
-static int push_class(struct clusters *c, const sx_join_class *class, const sx_join_doc *docs)
+/* The documents of node number `number`. */
+static int push_node(struct clusters *c, uint32_t number, const sx_join_node *node,
+		     const sx_join_doc *docs)
 {
 	const sx_join_nodes *nodes = &c->nodes;
-	uint32_t node = (uint32_t)c->next++, leader = leader_of(c, node);
+	uint32_t leader = leader_of(c, number);
 	const uint64_t *best = nodes->best ? nodes->best : nodes->least;
 	uint64_t max = nodes->options.max_size, keeper_fp;
 	int rc = SIMIDX_OK;
 
-	if (max && class->n >= max)
-		return push_pieces(c, docs + class->from, class->n);
-	if (class->n < 2 && leader == node && !(c->joined[node / 8] >> node % 8 & 1))
+	if (max && node->n >= max)
+		return push_pieces(c, docs + node->from, node->n);
+	if (node->n < 2 && leader == number && !(c->joined[number / 8] >> number % 8 & 1))
 		return SIMIDX_OK;
 	keeper_fp = sx_join_nodes_fp(nodes, leader);
-	for (size_t i = class->from; !rc && i < class->from + class->n; i++)
+	for (size_t i = node->from; !rc && i < node->from + node->n; i++)
 		rc = push_member(c, nodes->least[leader], &docs[i], best[leader], keeper_fp);
 	return rc;
 }
 
-static int visit_members(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n)
+/* Sort the members of all clusters. */
+static int gather_members(struct clusters *c)
 {
-	struct clusters *c = ctx;
-	sx_join_pairs *join = &c->nodes.join;
-	int rc;
+	sx_join_documents d = { 0 };
+	int rc = sx_join_sorter(&c->join, 5, 2, &c->members, c->nodes.err);
+	uint32_t number = 0;
 
-	(void)fp; /* documents have it, too */
-	sx_join_nodes_name(&c->nodes, docs, n);
-	c->nodes.classes.n = 0;
-	rc = sx_join_pairs_classes(join, &join->task.input[0], docs, &n, 0, &c->nodes.classes,
-				   c->nodes.err);
-	for (size_t i = 0; !rc && i < c->nodes.classes.n; i++)
-		rc = push_class(c, &c->nodes.classes.at[i], docs);
-	c->nodes.at++;
-	if (!rc && !(c->nodes.at & 0xfff))
-		rc = sx_join_pairs_tell(join, "reading documents", c->nodes.at, c->nodes.fps.n,
-					c->nodes.err);
-	return rc;
-}
-
-/* The labels are those of the map: they stay as long as the snapshot. */
-static int add_labels(struct clusters *c, simidx_member *members, size_t n)
-{
-	int rc = SIMIDX_OK;
-
-	for (size_t i = 0; !rc && i < n; i++) {
-		sx_slice label;
-
-		rc = sx_join_input_label(&c->nodes.join.task.input[0], members[i].id, &label,
-					c->nodes.err);
-		members[i].label = rc ? NULL : label.data;
-		members[i].label_size = rc ? 0 : label.size;
+	number_clusters(c);
+	sx_join_documents_begin(&d, &c->join, 0);
+	for (size_t at = 0; !rc && at < c->nodes.fps.n; at++) {
+		rc = sx_join_nodes_read(&c->nodes, &d, at);
+		for (size_t i = 0; !rc && i < d.n_nodes; i++)
+			rc = push_node(c, number++, &d.node[i], d.doc);
 	}
-	return rc;
+	sx_join_documents_end(&d);
+	return rc ? rc : sx_join_sorted(&c->join, c->members, c->nodes.err);
 }
 
+/* ---- delivery ---- */
+
+/* Hand over some members. */
 static int deliver_piece(struct clusters *c, simidx_member *piece, size_t n)
 {
-	const simidx_join_options *o = &c->nodes.join.options;
-	int rc = o->flags & SIMIDX_JOIN_LABELS ? add_labels(c, piece, n) : SIMIDX_OK;
+	const simidx_join_options *o = &c->join.options;
+	int rc = SIMIDX_OK;
 
+	for (size_t i = 0; o->flags & SIMIDX_JOIN_LABELS && !rc && i < n; i++)
+		rc = sx_join_label(&c->join.input[0], piece[i].id, &piece[i].label,
+				   &piece[i].label_size, c->nodes.err);
 	if (!rc && c->take(o->ctx, piece, n))
-		rc = sx_fail(c->nodes.err, SIMIDX_E_STOPPED, "stopped by the caller");
-	return rc ? rc : sx_join_ask(&c->nodes.join.task, c->nodes.err);
+		rc = sx_join_stopped(c->nodes.err);
+	return rc ? rc : sx_join_ask(&c->join, c->nodes.err);
 }
 
 static int deliver(struct clusters *c)
 {
-	int has_ids = c->nodes.join.task.input[0].index->schema->has_ids, rc = SIMIDX_OK,
-	    has_ended = 0;
+	int has_ids = c->join.input[0].index->schema->has_ids, rc = SIMIDX_OK;
 	simidx_member *piece = sx_realloc(NULL, PIECE, sizeof(*piece));
 	size_t n = 0;
 
 	if (!piece)
 		return sx_fail_nomem(c->nodes.err);
-	while (!rc && !has_ended) {
-		const uint64_t *record = NULL;
+	while (!rc) {
+		const uint64_t *record;
 
 		rc = sx_sorter_next(c->members, &record, c->nodes.err);
-		has_ended = rc == SIMIDX_E_END;
-		if (!rc)
-			piece[n++] = (simidx_member){ record[0], has_ids ? record[2] : SIMIDX_NO_ID,
-						      record[3], (unsigned)(record[4] >> 1),
-						      record[4] & 1, NULL, 0 };
-		if (has_ended)
-			rc = SIMIDX_OK;
-		if (!rc && n && (n == PIECE || has_ended)) {
+		if (rc)
+			break;
+		piece[n++] = (simidx_member){ record[0], has_ids ? record[2] : SIMIDX_NO_ID, record[3],
+					      (unsigned)(record[4] >> 1), record[4] & 1, NULL, 0 };
+		if (n == PIECE) {
 			rc = deliver_piece(c, piece, n);
 			n = 0;
 		}
 	}
+	if (rc == SIMIDX_E_END)
+		rc = n ? deliver_piece(c, piece, n) : SIMIDX_OK;
 	free(piece);
 	return rc;
 }
 
 static int run(struct clusters *c)
 {
-	sx_join_task *task = &c->nodes.join.task;
-	int rc = sx_join_pairs_find(&c->nodes.join, c->nodes.err);
+	int rc = sx_join_find(&c->join, &c->pairs, c->nodes.err);
 
 	if (!rc)
-		rc = sx_join_nodes_make(&c->nodes);
+		rc = sx_join_nodes_make(&c->nodes, c->pairs);
 	if (!rc)
 		rc = c->nodes.options.link == SIMIDX_LINK_SINGLE ? link_single(c) : link_star(c);
-	if (rc)
-		return rc;
-	number_clusters(c);
-	rc = sx_sorter_new(5, 2, 0, task->space.memory / 4, task->space.dir, &c->members,
-			   c->nodes.err);
-	c->nodes.at = 0;
 	if (!rc)
-		rc = sx_join_input_documents(&task->input[0], c->nodes.fps.at, c->nodes.fps.n,
-					    visit_members, c, c->nodes.err);
+		rc = gather_members(c);
 	if (!rc)
-		rc = sx_sorter_finish(c->members, task->space.memory / 4, c->nodes.err);
-	if (!rc)
-		rc = sx_join_pairs_found(&c->nodes.join, c->nodes.err);
+		rc = sx_join_found(&c->join, c->nodes.err);
 	return rc ? rc : deliver(c);
 }
 
@@ -357,6 +468,8 @@ static void free_clusters(struct clusters *c)
 	sx_sorter_free(c->ranks);
 	sx_sorter_free(c->members);
 	sx_join_nodes_end(&c->nodes);
+	sx_sorter_free(c->pairs);
+	sx_join_end(&c->join);
 	free(c);
 }
 
@@ -397,7 +510,8 @@ int simidx_clusters(simidx *index, const simidx_join_options *options,
 	c->nodes.options = *clusters;
 	c->take = take;
 	c->nodes.err = err;
-	rc = sx_join_pairs_begin(&c->nodes.join, index, NULL, options, err);
+	c->nodes.join = &c->join;
+	rc = sx_join_begin(&c->join, index, NULL, options, err);
 	if (!rc)
 		rc = run(c);
 	free_clusters(c);

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "join/sx_join_large.h"
+#include "join/sx_join_bucket.h"
+#include "join/sx_join_documents.h"
 #include "kernel/sx_bits.h"
 #include "util/sx_alloc.h"
 #include "util/sx_bytes.h"
@@ -20,44 +21,91 @@
 #define CHUNK 4096     /* fingerprints of a scan that are compared at once: in the nearest cache */
 #define ENTRY_BYTES 48 /* of memory for an entry of a bucket: itself, its groups, hits */
 #define MOST_ENTRIES ((size_t)1 << 31)
+#define PAIRS_AT_ONCE 512
 
-/*
- * What the threads share. Sorters, the caller's functions and what is read for all are used under
- * the lock.
- */
+/* What the threads share. The sorter, the caller's functions and `stream` are used under the lock. */
 struct find {
-	sx_join_task *task;
+	const sx_join *join;
 	pthread_mutex_t lock;
 	pthread_mutex_t store; /* of the store; where both are held, this is the second */
 	sx_sorter *pairs;
-	sx_join_source source[2];
-	sx_join_stream stream[2]; /* where one is read for all: */
-	int is_shared;
-	/* of the part at hand */
-	const sx_join_part *part;
-	sx_join_shape shape;
-	size_t max; /* entries of a bucket */
-	atomic_uint next; /* of 2^piece_bits pieces of the part, by its first bits */
-	unsigned piece_bits;
-	/* of a scan: the fingerprints that all after the first of them are compared with */
-	sx_join_batch scanned;
-	uint64_t done, total; /* for progress */
+	sx_join_source source;
+	int is_shared;          /* it is read by one stream for all: */
+	sx_join_stream stream;
+	uint64_t done, total;   /* for progress */
 	sx_pool pool;
 };
 
 /* One thread. */
 struct worker {
 	struct find *f;
-	sx_joiner *joiner;
-	sx_join_stream stream[2]; /* over a piece of the part */
 	sx_join_batch batch;
-	uint64_t pair[2 * 512]; /* of a scan */
+	uint64_t pair[2 * PAIRS_AT_ONCE]; /* that are not in the sorter yet */
 	size_t n_pairs;
 	simidx_error err;
 };
 
-/* ---- threads ---- */
+/* ---- what is read ---- */
 
+/* Begin it: one stream for all threads from `from` on, or one for each where that can be. */
+static int begin_source(struct find *f, const sx_perm *perm, int is_shared, uint64_t from,
+			simidx_error *err)
+{
+	int rc = sx_join_source_begin(&f->source, f->join, perm, &f->store, err);
+
+	f->is_shared = is_shared || f->source.is_sorted;
+	if (!rc && f->is_shared)
+		rc = sx_join_stream_begin(&f->stream, &f->source, from, UINT64_MAX, err);
+	return rc;
+}
+
+static void end_source(struct find *f)
+{
+	sx_join_stream_free(&f->stream);
+	sx_join_source_end(&f->source);
+}
+
+/* Read the next batch, and tell how far that is. `own` is not read where one stream is shared. */
+static int read_batch(struct worker *w, sx_join_stream *own, unsigned shift, size_t max)
+{
+	struct find *f = w->f;
+	int rc = SIMIDX_OK;
+
+	if (!f->is_shared)
+		rc = sx_join_batch_read(&w->batch, own, shift, max, &w->err);
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&f->lock);
+	if (f->is_shared)
+		rc = sx_join_batch_read(&w->batch, &f->stream, shift, max, &w->err);
+	f->done += w->batch.n;
+	if (!rc)
+		rc = sx_join_tell(f->join, "finding pairs", f->done, f->total, &w->err);
+	pthread_mutex_unlock(&f->lock);
+	return rc;
+}
+
+/* ---- what is found ---- */
+
+static int hand_over(struct worker *w)
+{
+	int rc;
+
+	pthread_mutex_lock(&w->f->lock);
+	rc = sx_sorter_add_some(w->f->pairs, w->pair, w->n_pairs, &w->err);
+	pthread_mutex_unlock(&w->f->lock);
+	w->n_pairs = 0;
+	return rc;
+}
+
+static int push_pair(struct worker *w, uint64_t a, uint64_t b)
+{
+	w->pair[2 * w->n_pairs] = a < b ? a : b;
+	w->pair[2 * w->n_pairs + 1] = a < b ? b : a;
+	return ++w->n_pairs < PAIRS_AT_ONCE ? SIMIDX_OK : hand_over(w);
+}
+
+/* Between two batches, and in large ones: whether to go on. */
 static int pause_work(void *ctx)
 {
 	struct worker *w = ctx;
@@ -66,288 +114,254 @@ static int pause_work(void *ctx)
 	if (sx_pool_has_ended(&w->f->pool))
 		return SIMIDX_E_STOPPED;
 	pthread_mutex_lock(&w->f->lock);
-	rc = sx_join_ask(w->f->task, &w->err);
+	rc = sx_join_ask(w->f->join, &w->err);
 	pthread_mutex_unlock(&w->f->lock);
 	return rc;
 }
 
-static int add_pairs(struct worker *w, uint64_t *pair, size_t n)
+/* The end of a thread: what it has found is handed over, or all threads end. */
+static void end_worker(struct worker *w, int rc)
 {
-	int rc;
-
-	for (size_t i = 0; i < n; i++) {
-		uint64_t a = pair[2 * i], b = pair[2 * i + 1];
-
-		pair[2 * i] = a < b ? a : b;
-		pair[2 * i + 1] = a < b ? b : a;
-	}
-	pthread_mutex_lock(&w->f->lock);
-	rc = sx_sorter_add_some(w->f->pairs, pair, n, &w->err);
-	pthread_mutex_unlock(&w->f->lock);
-	return rc;
-}
-
-/* Read the next batch, and tell how far that is. No thread reads on once one has failed. */
-static int read_batch(struct worker *w, unsigned shift, size_t max)
-{
-	struct find *f = w->f;
-	const sx_join_task *task = f->task;
-	int rc = SIMIDX_OK;
-
-	if (!f->is_shared)
-		rc = sx_join_batch_read(&w->batch, w->stream, task->n_inputs, shift, max, &w->err);
+	if (!rc && w->n_pairs)
+		rc = hand_over(w);
+	if (rc == SIMIDX_E_NOMEM)
+		sx_fail_nomem(&w->err); /* unless it is said already of what */
 	if (rc)
-		return rc;
-	pthread_mutex_lock(&f->lock);
-	rc = sx_join_ask(task, &w->err);
-	if (!rc && f->is_shared)
-		rc = sx_join_batch_read(&w->batch, f->stream, task->n_inputs, shift, max, &w->err);
-	f->done += w->batch.n;
-	if (!rc && task->progress)
-		task->progress(task->ctx, "finding pairs", f->done < f->total ? f->done : f->total,
-			       f->total);
-	pthread_mutex_unlock(&f->lock);
+		sx_pool_fail(&w->f->pool, rc, &w->err);
+	sx_join_batch_free(&w->batch);
+}
+
+/* ---- fingerprints that make a pair with themselves ---- */
+
+static int add_equal(struct find *f, uint64_t fp, simidx_error *err)
+{
+	uint64_t pair[2] = { fp, fp };
+
+	return sx_sorter_add(f->pairs, pair, err);
+}
+
+/* Both inputs have them. */
+static int find_common(struct find *f, simidx_error *err)
+{
+	sx_join_batch batch = { 0 };
+	int rc = begin_source(f, NULL, 1, 0, err);
+
+	while (!rc && !(rc = sx_join_batch_read(&batch, &f->stream, 64, SIZE_MAX, err)) && batch.n) {
+		for (size_t i = 0; !rc && i < batch.n; i++)
+			if (batch.inputs[i] == 3)
+				rc = add_equal(f, batch.v[i], err);
+		if (!rc)
+			rc = sx_join_ask(f->join, err);
+	}
+	sx_join_batch_free(&batch);
+	end_source(f);
 	return rc;
 }
 
-static int tell_sorting(void *ctx, uint64_t done, uint64_t total, simidx_error *err)
+/* Several documents have them. */
+static int find_repeated(struct find *f, simidx_error *err)
 {
-	const sx_join_task *task = ctx;
-
-	if (task->progress)
-		task->progress(task->ctx, "sorting fingerprints", done < total ? done : total, total);
-	return sx_join_ask(task, err);
-}
-
-/* Begin what is read, for all threads by one stream, or by streams of their own where that can be. */
-static int begin_sources(struct find *f, const sx_perm *perm, int is_shared, simidx_error *err)
-{
-	sx_join_space space = f->task->space;
+	const sx_join_input *input = &f->join->input[0];
+	const sx_header *h = &input->snapshot.header;
+	sx_join_documents d = { 0 };
 	int rc = SIMIDX_OK;
 
-	space.memory /= 4;
-	space.sorting = tell_sorting;
-	space.ctx = f->task;
-	f->is_shared = is_shared;
-	for (unsigned s = 0; !rc && s < f->task->n_inputs; s++) {
-		rc = sx_join_source_begin(&f->source[s], &f->task->input[s], perm, &space, &f->store,
-					  err);
-		f->is_shared |= f->source[s].sorter != NULL;
+	if (!input->index->schema->has_ids ||
+	    (!input->n_touched && h->documents == h->table[0].rows))
+		return SIMIDX_OK;
+	sx_join_documents_begin(&d, f->join, 0);
+	for (unsigned seen = 1; !rc; seen++) {
+		rc = sx_join_documents_repeated(&d, err);
+		if (!rc && d.n > 1)
+			rc = add_equal(f, d.fp, err);
+		/* Fingerprints of one document are passed, some thousands at once. */
+		if (!rc && !(seen & 0x3f))
+			rc = sx_join_ask(f->join, err);
 	}
-	for (unsigned s = 0; !rc && f->is_shared && s < f->task->n_inputs; s++)
-		rc = sx_join_stream_begin(&f->stream[s], &f->source[s], 0, UINT64_MAX, err);
-	return rc;
-}
-
-static void end_sources(struct find *f)
-{
-	for (unsigned s = 0; s < 2; s++) {
-		sx_join_stream_end(&f->stream[s]);
-		sx_join_stream_free(&f->stream[s]);
-		sx_join_source_end(&f->source[s]);
-	}
+	sx_join_documents_end(&d);
+	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
 }
 
 /* ---- part by part ---- */
 
+/* The part at hand. */
+struct part {
+	struct find *f;
+	const sx_perm *perm;
+	sx_join_constraint constraint;
+	unsigned shift;   /* the part is the bits from here on up */
+	size_t max;       /* entries of a bucket that has room */
+	atomic_uint next; /* of 2^piece_bits pieces, by its first bits */
+	unsigned piece_bits;
+};
+
+/* One thread, with a stream over a piece of the part. */
+struct part_worker {
+	struct worker w; /* first: pause_work() takes either */
+	struct part *p;
+	sx_joiner *joiner;
+	sx_join_stream stream;
+};
+
 static int take_permuted(void *ctx, const uint64_t *pairs, size_t n)
 {
-	struct worker *w = ctx;
-	const sx_perm *perm = &w->f->part->perm;
-	uint64_t some[2 * 256];
-
-	while (n) {
-		size_t now = n < 256 ? n : 256;
-		int rc;
-
-		for (size_t i = 0; i < 2 * now; i++)
-			some[i] = sx_unpermute(perm, pairs[i]);
-		rc = add_pairs(w, some, now);
-		if (rc)
-			return rc;
-		pairs += 2 * now;
-		n -= now;
-	}
-	return SIMIDX_OK;
-}
-
-static int join_batch(struct worker *w)
-{
-	const sx_join_batch *b = &w->batch;
-
-	return sx_joiner_run(w->joiner, b->v, w->f->task->n_inputs == 2 ? b->inputs : NULL, b->n);
-}
-
-static int begin_range(struct worker *w, uint64_t from, uint64_t last)
-{
+	struct part_worker *t = ctx;
+	const sx_perm *perm = t->p->perm;
 	int rc = SIMIDX_OK;
 
-	for (unsigned s = 0; s < w->f->task->n_inputs; s++) {
-		sx_join_stream_end(&w->stream[s]);
-		if (!rc)
-			rc = sx_join_stream_begin(&w->stream[s], &w->f->source[s], from, last, &w->err);
-	}
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = push_pair(&t->w, sx_unpermute(perm, pairs[2 * i]),
+			       sx_unpermute(perm, pairs[2 * i + 1]));
 	return rc;
 }
 
 /* Join the bucket that the batch has left out. */
-static int join_large(struct worker *w)
+static int join_large(struct part_worker *t)
 {
-	struct find *f = w->f;
-	unsigned shift = f->shape.bits - f->part->width;
-	uint64_t from = w->batch.large >> shift << shift;
-	sx_join_large large = {
-		.source = f->is_shared ? w->batch.spilled : f->source, .n_inputs = f->task->n_inputs,
-		.from = from, .last = from | sx_low_bits(shift), .shape = &f->shape,
-		.joiner = w->joiner, .room = &w->batch, .max = f->max, .pause = pause_work, .ctx = w,
-	};
-	int rc = sx_join_large_run(&large, &w->err);
+	struct part *p = t->p;
+	int rc = sx_join_large(&p->f->source, &t->w.batch, &p->constraint, p->max, t->joiner,
+			       &t->w.err);
 
-	sx_joiner_begin(w->joiner, &f->shape);
+	sx_joiner_begin(t->joiner, &p->constraint);
 	return rc;
 }
 
 /* Join the buckets that can be read now, up to one that is too large. */
-static int join_batches(struct worker *w)
+static int join_batches(struct part_worker *t)
 {
-	struct find *f = w->f;
-	const sx_join_batch *b = &w->batch;
+	struct find *f = t->p->f;
+	const sx_join_batch *b = &t->w.batch;
+	int has_inputs = f->join->n_inputs == 2;
 
 	while (!sx_pool_has_ended(&f->pool)) {
-		int rc = read_batch(w, f->shape.bits - f->part->width, f->max);
+		int rc = read_batch(&t->w, &t->stream, t->p->shift, t->p->max);
 
 		if (!rc && b->n)
-			rc = join_batch(w);
+			rc = sx_joiner_run(t->joiner, b->v, has_inputs ? b->inputs : NULL, b->n);
 		if (rc || !b->n || b->has_large)
 			return rc;
 	}
 	return SIMIDX_OK;
 }
 
-/* The same piece by piece, with streams of this thread. */
-static int join_pieces(struct worker *w)
+/*
+ * The buckets in a range. After a large one the thread's stream begins anew; one that all threads
+ * share goes on.
+ */
+static int join_range(struct part_worker *t, uint64_t from, uint64_t last)
 {
-	struct find *f = w->f;
-	unsigned shift = f->shape.bits - f->part->width, bits = f->shape.bits - f->piece_bits;
+	struct find *f = t->p->f;
 	int rc = SIMIDX_OK;
 
-	while (!rc && !sx_pool_has_ended(&f->pool)) {
-		uint64_t piece = atomic_fetch_add(&f->next, 1), from = 0, last = UINT64_MAX;
-
-		if (piece >> f->piece_bits)
-			break;
-		if (f->piece_bits) {
-			from = piece << bits;
-			last = from | sx_low_bits(bits);
+	do {
+		if (!f->is_shared) {
+			sx_join_stream_end(&t->stream);
+			rc = sx_join_stream_begin(&t->stream, &f->source, from, last, &t->w.err);
 		}
-		do {
-			rc = begin_range(w, from, last);
-			if (!rc)
-				rc = join_batches(w);
-			if (rc || !w->batch.has_large)
-				break;
-			from = (w->batch.large | sx_low_bits(shift)) + 1;
-			rc = join_large(w);
-		} while (!rc && from && from <= last && !sx_pool_has_ended(&f->pool));
-		sx_join_stream_end(&w->stream[0]);
-		sx_join_stream_end(&w->stream[1]);
-	}
-	sx_join_stream_free(&w->stream[0]);
-	sx_join_stream_free(&w->stream[1]);
+		if (!rc)
+			rc = join_batches(t);
+		if (rc || !t->w.batch.has_large)
+			break;
+		from = (t->w.batch.large | sx_low_bits(t->p->shift)) + 1;
+		rc = join_large(t);
+	} while (!rc && from && from <= last && !sx_pool_has_ended(&f->pool));
 	return rc;
 }
 
-/* All threads read the same streams, once. */
-static int join_shared(struct worker *w)
+/* Each thread takes piece by piece. */
+static int join_pieces(struct part_worker *t)
 {
-	int rc;
+	struct part *p = t->p;
+	unsigned bits = p->constraint.bits - p->piece_bits;
+	int rc = SIMIDX_OK;
 
-	do {
-		rc = join_batches(w);
-		if (rc || !w->batch.has_large)
+	while (!rc && !sx_pool_has_ended(&p->f->pool)) {
+		uint64_t piece = atomic_fetch_add(&p->next, 1), from = piece << bits;
+
+		if (piece >> p->piece_bits)
 			break;
-		rc = join_large(w);
-	} while (!rc && !sx_pool_has_ended(&w->f->pool));
+		rc = p->piece_bits ? join_range(t, from, from | sx_low_bits(bits))
+				   : join_range(t, 0, UINT64_MAX);
+	}
+	sx_join_stream_free(&t->stream);
 	return rc;
 }
 
 static void run_part(void *ctx, unsigned number)
 {
-	struct find *f = ctx;
-	struct worker w = { .f = f };
-	const sx_join_sink sink = { take_permuted, pause_work, &w };
+	struct part *p = ctx;
+	const sx_join *join = p->f->join;
+	struct part_worker t = { .w.f = p->f, .p = p };
+	const sx_join_sink sink = { take_permuted, pause_work, &t };
 	int rc;
 
 	(void)number;
-	sx_err_clear(&w.err);
-	w.joiner = sx_joiner_new(sx_join_kernel(f->task), sx_join_tuned(f->task), &sink);
-	rc = w.joiner ? SIMIDX_OK : SIMIDX_E_NOMEM;
+	sx_err_clear(&t.w.err);
+	t.joiner = sx_joiner_new(sx_join_kernel(join), sx_join_tuned(join), &sink);
+	rc = t.joiner ? SIMIDX_OK : SIMIDX_E_NOMEM;
 	if (!rc) {
-		sx_joiner_begin(w.joiner, &f->shape);
-		rc = f->is_shared ? join_shared(&w) : join_pieces(&w);
+		sx_joiner_begin(t.joiner, &p->constraint);
+		rc = p->f->is_shared ? join_range(&t, 0, UINT64_MAX) : join_pieces(&t);
 	}
 	if (!rc)
-		rc = sx_joiner_flush(w.joiner);
-	if (rc == SIMIDX_E_NOMEM)
-		sx_fail_nomem(&w.err); /* unless it is said already of what */
-	if (rc)
-		sx_pool_fail(&f->pool, rc, &w.err);
-	sx_join_batch_free(&w.batch);
-	sx_joiner_free(w.joiner);
+		rc = sx_joiner_flush(t.joiner);
+	end_worker(&t.w, rc);
+	sx_joiner_free(t.joiner);
 }
 
-static int find_by_parts(struct find *f, int by_leads, simidx_error *err)
+static size_t room_for_bucket(const sx_join *join)
 {
-	sx_join_part parts[SX_JOIN_MAX_PARTS];
-	unsigned n = sx_join_cut(sx_join_plan(f->task), f->task->k, by_leads, parts);
+	size_t max = (size_t)join->options.memory / 2 / ENTRY_BYTES / join->info.threads;
+
+	if (sx_join_tuned(join)->bucket_entries)
+		return sx_join_tuned(join)->bucket_entries;
+	return max < MOST_ENTRIES ? max : MOST_ENTRIES;
+}
+
+static int find_by_parts(struct find *f, simidx_error *err)
+{
+	const sx_join_method *m = &f->join->method;
+	unsigned threads = f->join->info.threads;
 	int rc = SIMIDX_OK;
 
-	f->total *= n;
-	for (unsigned p = 0; !rc && p < n; p++) {
-		f->part = &parts[p];
-		f->max = f->task->space.memory / 2 / ENTRY_BYTES / f->task->threads;
-		if (f->max > MOST_ENTRIES)
-			f->max = MOST_ENTRIES;
-		f->shape = sx_join_shape_of(parts, n, p, f->task->k);
-		f->piece_bits = parts[p].width < PIECE_BITS ? parts[p].width : PIECE_BITS;
-		if (f->task->threads == 1)
-			f->piece_bits = 0;
-		atomic_store(&f->next, 0);
-		rc = begin_sources(f, &parts[p].perm, 0, err);
-		if (sx_join_tuned(f->task)->bucket_entries)
-			f->max = sx_join_tuned(f->task)->bucket_entries;
+	f->total *= m->n_parts;
+	for (unsigned i = 0; !rc && i < m->n_parts; i++) {
+		const sx_join_part *part = &m->part[i];
+		struct part p = { .f = f, .perm = &part->perm, .max = room_for_bucket(f->join) };
+
+		p.constraint = sx_join_constraint_of(m->part, m->n_parts, i, f->join->info.radius);
+		p.shift = p.constraint.bits - part->width;
+		if (threads > 1)
+			p.piece_bits = part->width < PIECE_BITS ? part->width : PIECE_BITS;
+		rc = begin_source(f, p.perm, 0, 0, err);
 		if (!rc)
-			rc = sx_pool_run(&f->pool, f->task->threads, run_part, f, err);
-		end_sources(f);
+			rc = sx_pool_run(&f->pool, threads, run_part, &p, err);
+		end_source(f);
 	}
 	return rc;
 }
 
 /* ---- a scan ---- */
 
-static int push_pair(struct worker *w, uint64_t a, uint64_t b)
-{
-	w->pair[2 * w->n_pairs] = a;
-	w->pair[2 * w->n_pairs + 1] = b;
-	if (++w->n_pairs < sizeof(w->pair) / 2 / sizeof(*w->pair))
-		return SIMIDX_OK;
-	w->n_pairs = 0;
-	return add_pairs(w, w->pair, sizeof(w->pair) / 2 / sizeof(*w->pair));
-}
+/* As many fingerprints as there is room for. All that come after are compared with each of them. */
+struct scan {
+	struct find *f;
+	sx_join_batch scanned;
+};
 
 /* Compare each of a batch with those of a chunk of the scanned that come before it. */
-static int compare_chunk(struct worker *w, size_t from, uint32_t *hits)
+static int compare_chunk(struct worker *w, const sx_join_batch *scanned, size_t from, uint32_t *hits)
 {
-	const struct find *f = w->f;
-	const sx_join_batch *scanned = &f->scanned, *b = &w->batch;
-	const sx_kernel *kernel = sx_join_kernel(f->task);
-	int has_inputs = f->task->n_inputs == 2, rc = SIMIDX_OK;
+	const sx_join *join = w->f->join;
+	const sx_kernel *kernel = sx_join_kernel(join);
+	const sx_join_batch *b = &w->batch;
+	int has_inputs = join->n_inputs == 2, rc = SIMIDX_OK;
 
 	for (size_t i = 0; !rc && i < b->n; i++) {
 		size_t n = sx_u64s_below(scanned->v, scanned->n, b->v[i]), found;
 
 		n = n < from ? 0 : n - from < CHUNK ? n - from : CHUNK;
-		found = kernel->near_u64(scanned->v + from, n, b->v[i], f->task->k, hits);
+		found = kernel->near_u64(scanned->v + from, n, b->v[i], join->info.radius, hits);
 		for (size_t h = 0; !rc && h < found; h++) {
 			size_t at = from + hits[h];
 			unsigned x = has_inputs ? scanned->inputs[at] : 3, y = has_inputs ? b->inputs[i] : 3;
@@ -361,105 +375,94 @@ static int compare_chunk(struct worker *w, size_t from, uint32_t *hits)
 
 static void run_scan(void *ctx, unsigned number)
 {
-	struct find *f = ctx;
-	struct worker w = { .f = f };
+	const struct scan *s = ctx;
+	struct worker w = { .f = s->f };
 	uint32_t *hits = sx_realloc(NULL, CHUNK, sizeof(*hits));
-	int rc = SIMIDX_OK;
+	int rc = hits ? SIMIDX_OK : SIMIDX_E_NOMEM;
 
 	(void)number;
 	sx_err_clear(&w.err);
-	if (!hits)
-		rc = sx_fail_nomem(&w.err);
-	while (!rc && !sx_pool_has_ended(&f->pool)) {
-		rc = read_batch(&w, 64, SIZE_MAX);
-		if (rc || !w.batch.n)
-			break;
-		for (size_t from = 0; !rc && from < f->scanned.n; from += CHUNK) {
-			rc = compare_chunk(&w, from, hits);
+	while (!rc && !sx_pool_has_ended(&s->f->pool) &&
+	       !(rc = read_batch(&w, NULL, 64, SIZE_MAX)) && w.batch.n)
+		for (size_t from = 0; !rc && from < s->scanned.n; from += CHUNK) {
+			rc = compare_chunk(&w, &s->scanned, from, hits);
 			if (!rc && from / CHUNK % 64 == 63)
 				rc = pause_work(&w);
 		}
-	}
-	if (!rc && w.n_pairs)
-		rc = add_pairs(&w, w.pair, w.n_pairs);
-	if (rc)
-		sx_pool_fail(&f->pool, rc, &w.err);
-	sx_join_batch_free(&w.batch);
+	end_worker(&w, rc);
 	free(hits);
 }
 
-/* Fill the scanned with the next `max` fingerprints after `*last`, all if it is NULL. */
-static int fill_scanned(struct find *f, const uint64_t *last, size_t max, simidx_error *err)
+/* Fill the scanned with the next `max` fingerprints. */
+static int fill_scanned(struct scan *s, size_t max, simidx_error *err)
 {
-	sx_join_batch *scanned = &f->scanned, some = { 0 };
-	unsigned n_inputs = f->task->n_inputs;
-	int rc = SIMIDX_OK;
+	sx_join_batch *to = &s->scanned, some = { 0 };
+	int has_inputs = s->f->join->n_inputs == 2, rc = SIMIDX_OK;
 
-	scanned->n = 0;
-	while (!rc && scanned->n < max) {
-		rc = sx_join_batch_read(&some, f->stream, n_inputs, 64, SIZE_MAX, err);
-		if (rc || !some.n)
-			break;
-		if (sx_reserve(&scanned->v, &scanned->v_cap, scanned->n + some.n, sizeof(*scanned->v)) ||
-		    (n_inputs == 2 &&
-		     sx_reserve(&scanned->inputs, &scanned->inputs_cap, scanned->n + some.n, 1))) {
+	to->n = 0;
+	while (!rc && to->n < max &&
+	       !(rc = sx_join_batch_read(&some, &s->f->stream, 64, SIZE_MAX, err)) && some.n) {
+		size_t n = some.n < max - to->n ? some.n : max - to->n;
+
+		if (sx_reserve(&to->v, &to->v_cap, to->n + n, sizeof(*to->v)) ||
+		    sx_reserve(&to->inputs, &to->inputs_cap, has_inputs ? to->n + n : 0, 1)) {
 			rc = sx_fail_nomem(err);
 			break;
 		}
-		for (size_t i = 0; i < some.n && scanned->n < max; i++) {
-			if (last && some.v[i] <= *last)
-				continue;
-			if (n_inputs == 2)
-				scanned->inputs[scanned->n] = some.inputs[i];
-			scanned->v[scanned->n++] = some.v[i];
-		}
+		memcpy(to->v + to->n, some.v, n * sizeof(*to->v));
+		if (has_inputs)
+			memcpy(to->inputs + to->n, some.inputs, n);
+		to->n += n;
 	}
 	sx_join_batch_free(&some);
 	return rc;
 }
 
-/* As many as there is room for are compared with all that come after each of them; then the next. */
 static int find_by_scan(struct find *f, simidx_error *err)
 {
-	size_t tuned = sx_join_tuned(f->task)->scanned;
-	size_t max = tuned ? tuned : f->task->space.memory / 2 / 9;
-	uint64_t last = 0;
-	int is_first = 1, rc;
+	size_t tuned = sx_join_tuned(f->join)->scanned;
+	size_t max = tuned ? tuned : (size_t)f->join->options.memory / 2 / 9;
+	struct scan s = { .f = f };
+	uint64_t from = 0;
+	int rc;
 
 	f->total *= f->total / max + 1;
 	do {
-		static const sx_perm identity;
-
-		rc = begin_sources(f, &identity, 1, err);
+		rc = begin_source(f, NULL, 1, from, err);
 		if (!rc)
-			rc = fill_scanned(f, is_first ? NULL : &last, max, err);
-		end_sources(f);
-		if (rc || !f->scanned.n)
+			rc = fill_scanned(&s, max, err);
+		end_source(f);
+		if (rc || !s.scanned.n)
 			break;
-		last = f->scanned.v[f->scanned.n - 1];
-		is_first = 0;
-		rc = begin_sources(f, &identity, 1, err);
+		from = s.scanned.v[s.scanned.n - 1] + 1;
+		rc = begin_source(f, NULL, 1, 0, err);
 		if (!rc)
-			rc = sx_pool_run(&f->pool, f->task->threads, run_scan, f, err);
-		end_sources(f);
-	} while (!rc && f->scanned.n == max);
-	sx_join_batch_free(&f->scanned);
+			rc = sx_pool_run(&f->pool, f->join->info.threads, run_scan, &s, err);
+		end_source(f);
+	} while (!rc && s.scanned.n == max && from);
+	sx_join_batch_free(&s.scanned);
 	return rc;
 }
 
-int sx_join_find(sx_join_task *task, const sx_join_method *method, sx_sorter *pairs,
-		 simidx_error *err)
+int sx_join_find(sx_join *join, sx_sorter **pairs, simidx_error *err)
 {
-	struct find f = { .task = task, .pairs = pairs };
-	int rc;
+	struct find f = { .join = join };
+	int rc = sx_join_sorter(join, 2, 2, pairs, err);
 
-	if (!task->k)
-		return SIMIDX_OK;
-	for (unsigned s = 0; s < task->n_inputs; s++)
-		f.total += sx_join_rows(&task->input[s]);
+	if (rc)
+		return rc;
 	if (pthread_mutex_init(&f.lock, NULL) || pthread_mutex_init(&f.store, NULL))
 		return sx_fail_nomem(err);
-	rc = method->scans ? find_by_scan(&f, err) : find_by_parts(&f, method->by_leads, err);
+	f.pairs = *pairs;
+	for (unsigned i = 0; i < join->n_inputs; i++)
+		f.total += sx_join_rows(&join->input[i]);
+	rc = join->n_inputs == 2 ? find_common(&f, err) : find_repeated(&f, err);
+	if (!rc)
+		rc = join->method.scans ? find_by_scan(&f, err) : find_by_parts(&f, err);
+	if (!rc)
+		rc = sx_join_sorted(join, *pairs, err);
+	if (!rc)
+		join->info.fingerprint_pairs = sx_sorter_count(*pairs);
 	pthread_mutex_destroy(&f.lock);
 	pthread_mutex_destroy(&f.store);
 	return rc;

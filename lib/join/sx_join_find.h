@@ -2,21 +2,25 @@
 /* Copyright the libsimidx authors */
 
 /*
- * All pairs of distinct fingerprints within k bits, of one index or of two, by several threads. They
- * are gathered in a sorter, so that the work of the threads leaves no trace in their order.
+ * Stage 4: the pairs of fingerprints. First come the fingerprints that make a pair with themselves.
+ * Then several threads read the buckets of each part in turn (sx_join_bucket.h) and find the pairs
+ * in them (sx_join_set.h); or in a scan, they compare all with all. Each thread reads a piece of a
+ * table, or all of them read one stream in turns. All pairs go into one sorter, so that the work of
+ * the threads leaves no trace in their order.
  */
 
 #ifndef SX_JOIN_FIND_H
 #define SX_JOIN_FIND_H
 
-#include "join/sx_join_method.h"
+#include "join/sx_join.h"
 
 /**
- * Add each pair once to a sorter of two words, the smaller one first.
+ * Find the pairs within the radius, each once, and set info.fingerprint_pairs.
  *
+ * @param pairs  a sorter that can be read: two words, the smaller fingerprint first; equal ones where
+ *               several documents have one. Set first; the caller frees it in any case
  * @return SIMIDX_OK; SIMIDX_E_STOPPED; SIMIDX_E_NOMEM; the codes of a walk and of a sorter
  */
-int sx_join_find(sx_join_task *task, const sx_join_method *method, sx_sorter *pairs,
-		 simidx_error *err);
+int sx_join_find(sx_join *join, sx_sorter **pairs, simidx_error *err);
 
 #endif /* SX_JOIN_FIND_H */

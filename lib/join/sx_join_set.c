@@ -9,6 +9,7 @@
 #include "kernel/sx_bits.h"
 #include "util/sx_alloc.h"
 #include "util/sx_bytes.h"
+#include "util/sx_u64s.h"
 
 #define MAX_DEPTH 5         /* of sets within sets */
 #define MAX_WIDTH 12        /* of a sub-block: that many counters stay in the nearest cache */
@@ -50,7 +51,7 @@ struct sx_joiner {
 	double cost_pair;
 	sx_join_tuning tuning;
 	sx_join_sink sink;
-	sx_join_shape shape;
+	sx_join_constraint constraint;
 	struct split split[SIZE_CLASSES]; /* of the sets that are not within others; by size */
 	uint8_t has_split[SIZE_CLASSES];
 	struct set set[MAX_DEPTH + 1];    /* the one at hand, and those that it is within */
@@ -101,9 +102,9 @@ void sx_joiner_free(sx_joiner *j)
 	free(j);
 }
 
-void sx_joiner_begin(sx_joiner *j, const sx_join_shape *shape)
+void sx_joiner_begin(sx_joiner *j, const sx_join_constraint *constraint)
 {
-	j->shape = *shape;
+	j->constraint = *constraint;
 	memset(j->has_split, 0, sizeof(j->has_split));
 }
 
@@ -181,17 +182,18 @@ static double cost_of(const struct split *s, size_t n, double cost_pair)
 }
 
 /* How to split sets of n entries that are like this one. */
-static struct split choose_split(const struct set *set, size_t n, const sx_join_shape *shape,
+static struct split choose_split(const struct set *set, size_t n,
+				 const sx_join_constraint *constraint,
 				 double cost_pair, const sx_join_tuning *tuning)
 {
-	uint64_t free_bits = sx_low_bits(shape->bits) & ~set->agreed, region = free_bits;
+	uint64_t free_bits = sx_low_bits(constraint->bits) & ~set->agreed, region = free_bits;
 	uint64_t mask[MAX_MUST];
 	int n_masks = disjoint_masks(set->must, set->n_must, free_bits, mask);
 	double size = (double)n;
 	struct split best = { .cost = size * size / 2 * cost_pair + 0.3 * size };
 	unsigned most = tuning->width && tuning->width < MAX_WIDTH ? tuning->width : MAX_WIDTH;
 
-	if (n_masks < 0 || (unsigned)n_masks > shape->k) {
+	if (n_masks < 0 || (unsigned)n_masks > constraint->k) {
 		best.is_empty = 1;
 		return best;
 	}
@@ -201,7 +203,7 @@ static struct split choose_split(const struct set *set, size_t n, const sx_join_
 		best.cost = 1e300;
 	/* Leave none of the masks out of the region, then one, ... */
 	for (unsigned out = 0; out <= (unsigned)n_masks; out++) {
-		struct split s = { .n = shape->k - out + 1 };
+		struct split s = { .n = constraint->k - out + 1 };
 
 		if (out)
 			region &= ~mask[out - 1];
@@ -222,22 +224,22 @@ static const struct split *known_split(sx_joiner *j, const struct set *set)
 {
 	size_t n = set->n;
 	unsigned log = 63 - (unsigned)__builtin_clzll(n | 1);
-	unsigned class = 2 * log + (log && n >> (log - 1) & 1);
+	unsigned size_class = 2 * log + (log && n >> (log - 1) & 1);
 
-	if (!j->has_split[class]) {
-		j->split[class] = choose_split(set, n, &j->shape, j->cost_pair, &j->tuning);
-		j->has_split[class] = 1;
+	if (!j->has_split[size_class]) {
+		j->split[size_class] = choose_split(set, n, &j->constraint, j->cost_pair, &j->tuning);
+		j->has_split[size_class] = 1;
 	}
-	return &j->split[class];
+	return &j->split[size_class];
 }
 
-double sx_join_set_cost(const sx_kernel *kernel, const sx_join_shape *shape, size_t n)
+double sx_join_set_cost(const sx_kernel *kernel, const sx_join_constraint *constraint, size_t n)
 {
 	const sx_join_tuning none = { 0 };
-	struct set set = { .agreed = shape->agreed, .n_must = shape->n_must };
+	struct set set = { .agreed = constraint->agreed, .n_must = constraint->n_must };
 
-	memcpy(set.must, shape->must, sizeof(shape->must));
-	return choose_split(&set, n, shape, cost_of_pair(kernel), &none).cost;
+	memcpy(set.must, constraint->must, sizeof(constraint->must));
+	return choose_split(&set, n, constraint, cost_of_pair(kernel), &none).cost;
 }
 
 /* ---- pairs ---- */
@@ -250,25 +252,17 @@ int sx_joiner_flush(sx_joiner *j)
 	return j->rc;
 }
 
-/* Where the whole set has an entry. It is there. */
-static size_t place_of(const struct set *set, uint64_t entry)
+int sx_joiner_pause(sx_joiner *j)
 {
-	size_t low = 0, high = set->n;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (set->v[middle] <= entry)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return j->sink.pause(j->sink.ctx);
 }
 
+/* Whether a pair is of two inputs, and of two chunks. Both entries are in the whole set. */
 static int is_mixed(const sx_joiner *j, uint64_t a, uint64_t b)
 {
-	unsigned x = j->inputs[place_of(&j->set[0], a)], y = j->inputs[place_of(&j->set[0], b)];
+	const struct set *all = &j->set[0];
+	unsigned x = j->inputs[sx_u64s_below(all->v, all->n, a)];
+	unsigned y = j->inputs[sx_u64s_below(all->v, all->n, b)];
 
 	if (x >> SX_JOIN_CHUNK_SHIFT && !((x ^ y) >> SX_JOIN_CHUNK_SHIFT))
 		return 0;
@@ -276,9 +270,9 @@ static int is_mixed(const sx_joiner *j, uint64_t a, uint64_t b)
 }
 
 /* A pair within k bits. */
-static void report(sx_joiner *j, const struct set *set, unsigned n_must, uint64_t a, uint64_t b)
+static void report(sx_joiner *j, const struct set *set, uint64_t a, uint64_t b)
 {
-	for (unsigned m = 0; m < n_must; m++)
+	for (unsigned m = 0; m < set->n_must; m++)
 		if (!((a ^ b) & set->must[m]))
 			return;
 	if (j->inputs && !is_mixed(j, a, b))
@@ -295,24 +289,24 @@ static void count_compared(sx_joiner *j, uint64_t n)
 	if (j->compared < PAUSE_AFTER || j->rc)
 		return;
 	j->compared = 0;
-	j->rc = j->sink.pause(j->sink.ctx);
+	j->rc = sx_joiner_pause(j);
 }
 
 /* Compare entry i with those from `from` on, up to `to`. */
-static void compare_one(sx_joiner *j, const struct set *set, unsigned n_must, const uint64_t *v,
-			size_t i, size_t from, size_t to)
+static void compare_one(sx_joiner *j, const struct set *set, const uint64_t *v, size_t i,
+			size_t from, size_t to)
 {
-	size_t found = j->kernel->near_u64(v + from, to - from, v[i], j->shape.k, j->hits);
+	size_t found = j->kernel->near_u64(v + from, to - from, v[i], j->constraint.k, j->hits);
 
 	count_compared(j, to - from);
 	for (size_t h = 0; h < found && !j->rc; h++)
-		report(j, set, n_must, v[i], v[from + j->hits[h]]);
+		report(j, set, v[i], v[from + j->hits[h]]);
 }
 
 static void compare_all(sx_joiner *j, const struct set *set)
 {
 	for (size_t i = 0; i + 1 < set->n && !j->rc; i++)
-		compare_one(j, set, set->n_must, set->v, i, i + 1, set->n);
+		compare_one(j, set, set->v, i, i + 1, set->n);
 }
 
 /* Neighbours that are compared at once; beyond, the rest of a group is compared for itself. */
@@ -327,13 +321,13 @@ static unsigned reach_of(size_t n, unsigned width)
  * Compare what stands in one group, with no thought for where groups end: pairs across a border do
  * not agree in `same`.
  */
-static void compare_groups(sx_joiner *j, const struct set *set, unsigned n_must, const uint64_t *v,
-			   size_t n, uint64_t same, unsigned reach)
+static void compare_groups(sx_joiner *j, const struct set *set, const uint64_t *v, size_t n,
+			   uint64_t same, unsigned reach)
 {
 	size_t end = 0; /* of the group of the entry before */
 
 	for (size_t at = 0; at < n && !j->rc;) {
-		size_t found = j->kernel->near_after(v, &at, n, reach, same, j->shape.k, j->near,
+		size_t found = j->kernel->near_after(v, &at, n, reach, same, j->constraint.k, j->near,
 						     NEAR_AT_ONCE);
 
 		for (size_t h = 0; h < found; h++) {
@@ -341,7 +335,7 @@ static void compare_groups(sx_joiner *j, const struct set *set, unsigned n_must,
 
 			if (d) {
 				if (i + d < n && !((v[i] ^ v[i + d]) & same))
-					report(j, set, n_must, v[i], v[i + d]);
+					report(j, set, v[i], v[i + d]);
 				continue;
 			}
 			/* The group goes on beyond those that it was compared with. */
@@ -349,7 +343,7 @@ static void compare_groups(sx_joiner *j, const struct set *set, unsigned n_must,
 				for (end = i + 1; end < n && !((v[i] ^ v[end]) & same);)
 					end++;
 			if (end > i + reach + 1)
-				compare_one(j, set, n_must, v, i, i + reach + 1, end);
+				compare_one(j, set, v, i, i + reach + 1, end);
 		}
 	}
 	count_compared(j, n * reach);
@@ -402,9 +396,8 @@ static int has_long_group(const uint64_t *v, size_t n, uint64_t same, size_t lim
 
 static void join(sx_joiner *j, unsigned depth);
 
-/* A group as a set within the one at `depth`, of which n_must masks hold. */
-static void join_group(sx_joiner *j, unsigned depth, unsigned n_must, const uint64_t *v, size_t n,
-		       uint64_t same)
+/* Join a group as a set within the one at `depth`. */
+static void join_group(sx_joiner *j, unsigned depth, const uint64_t *v, size_t n, uint64_t same)
 {
 	const struct set *parent = &j->set[depth];
 	struct set *set = &j->set[depth + 1];
@@ -412,14 +405,14 @@ static void join_group(sx_joiner *j, unsigned depth, unsigned n_must, const uint
 	set->v = v;
 	set->n = n;
 	set->agreed = parent->agreed | same;
-	memcpy(set->must, parent->must, n_must * sizeof(*set->must));
-	set->n_must = n_must;
+	memcpy(set->must, parent->must, parent->n_must * sizeof(*set->must));
+	set->n_must = parent->n_must;
 	join(j, depth + 1);
 }
 
 /* Long groups are sets of their own, what is between them is compared. */
-static void join_groups(sx_joiner *j, unsigned depth, unsigned n_must, const uint64_t *v, size_t n,
-			uint64_t same, unsigned reach, size_t limit)
+static void join_groups(sx_joiner *j, unsigned depth, const uint64_t *v, size_t n, uint64_t same,
+			unsigned reach, size_t limit)
 {
 	const struct set *set = &j->set[depth];
 	size_t from = 0, i = 0;
@@ -430,26 +423,26 @@ static void join_groups(sx_joiner *j, unsigned depth, unsigned n_must, const uin
 		while (end < n && !((v[i] ^ v[end]) & same))
 			end++;
 		if (end - i > limit) {
-			compare_groups(j, set, n_must, v + from, i - from, same, reach);
-			join_group(j, depth, n_must, v + i, end - i, same);
+			compare_groups(j, set, v + from, i - from, same, reach);
+			join_group(j, depth, v + i, end - i, same);
 			from = end;
 		}
 		i = end;
 	}
-	compare_groups(j, set, n_must, v + from, n - from, same, reach);
+	compare_groups(j, set, v + from, n - from, same, reach);
 }
 
-/* Join the set at `depth`. */
+/* Join the set at `depth`. Sub-blocks that are done are added to its masks. */
 static void join(sx_joiner *j, unsigned depth)
 {
 	struct set *set = &j->set[depth];
 	size_t limit = j->tuning.split_above ? j->tuning.split_above : SPLIT_ABOVE;
-	unsigned n_must = set->n_must, reach;
+	unsigned reach;
 	struct split s;
 
 	if (set->n < 2 || j->rc)
 		return;
-	s = depth ? choose_split(set, set->n, &j->shape, j->cost_pair, &j->tuning)
+	s = depth ? choose_split(set, set->n, &j->constraint, j->cost_pair, &j->tuning)
 		  : *known_split(j, set);
 	if (s.is_empty)
 		return;
@@ -471,11 +464,11 @@ static void join(sx_joiner *j, unsigned depth)
 			memcpy(j->grouped[depth] + set->n, j->padding, sizeof(j->padding));
 		}
 		if (depth < MAX_DEPTH && has_long_group(v, set->n, same, limit))
-			join_groups(j, depth, n_must, v, set->n, same, reach, limit);
+			join_groups(j, depth, v, set->n, same, reach, limit);
 		else
-			compare_groups(j, set, n_must, v, set->n, same, reach);
+			compare_groups(j, set, v, set->n, same, reach);
 		/* What agrees in this one has been reported. */
-		set->must[n_must++] = sub_block(&s, i);
+		set->must[set->n_must++] = sub_block(&s, i);
 	}
 }
 
@@ -507,16 +500,16 @@ static void join_bucket(sx_joiner *j, const uint64_t *v, const uint8_t *inputs, 
 	j->inputs = inputs;
 	set->v = v;
 	set->n = n;
-	set->agreed = j->shape.agreed;
-	memcpy(set->must, j->shape.must, sizeof(j->shape.must));
-	set->n_must = j->shape.n_must;
+	set->agreed = j->constraint.agreed;
+	memcpy(set->must, j->constraint.must, sizeof(j->constraint.must));
+	set->n_must = j->constraint.n_must;
 	join(j, 0);
 }
 
 int sx_joiner_run(sx_joiner *j, const uint64_t *v, const uint8_t *inputs, size_t n)
 {
 	for (size_t i = 0, end; i < n && !j->rc; i = end) {
-		end = bucket_end(v, i, n, j->shape.agreed);
+		end = bucket_end(v, i, n, j->constraint.agreed);
 		if (end - i < 2 || (inputs && !has_both_inputs(inputs + i, end - i)))
 			continue;
 		join_bucket(j, v + i, inputs ? inputs + i : NULL, end - i);

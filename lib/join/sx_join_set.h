@@ -2,15 +2,18 @@
 /* Copyright the libsimidx authors */
 
 /*
- * All pairs within k bits among fingerprints in memory: of the sets of a join, in each of which all
- * agree in some bits. Pure functions but for what takes the pairs.
+ * Stage 4b: the pairs in a bucket. A *set* is fingerprints in memory that all agree in some bits: a
+ * bucket, or a part of one. All of its pairs within k bits are found. The functions are pure, but
+ * for the sink that takes the pairs.
  *
- * A set is split again and again inside the cache. Of k errors, each group of bits in which a pair
- * must differ takes one; if e are left for the other bits, these are cut into e + 1 *sub-blocks*, and
- * a pair agrees in at least one of them. So the set is grouped by each sub-block in turn, and only
- * what stands in one group is compared. A pair is reported by the first sub-block in which it agrees:
- * it must differ in those before. A small planner chooses bits and widths by what they cost; a group
- * that stays large is treated as a set of its own.
+ * A *constraint* says in which bits all of a set agree, and in which a pair of it must differ. Each
+ * group of bits in which it must differ takes one of the k errors. If e are left for the other
+ * bits, these are cut into e + 1 *sub-blocks*, and a pair agrees in at least one of them. So the set
+ * is grouped by each sub-block in turn, and only what is in one group is compared. A pair may agree
+ * in several sub-blocks. The first one reports it: in the groups of the later ones, a pair must
+ * differ in those before. A group that stays large is treated as a set of its own.
+ *
+ * A small planner chooses the bits and widths of sub-blocks by what they cost.
  */
 
 #ifndef SX_JOIN_SET_H
@@ -40,13 +43,13 @@
 #define SX_JOIN_PADDING 32
 
 /** What is known of the pairs that a set is to report. Masks are of permuted values. */
-typedef struct sx_join_shape {
+typedef struct sx_join_constraint {
 	unsigned bits;      /* f */
 	unsigned k;         /* 1..SX_JOIN_MAX_RADIUS */
 	uint64_t agreed;    /* bits in which all entries agree */
 	uint64_t must[SX_JOIN_MAX_MUST]; /* in each of these a pair must differ */
 	unsigned n_must;
-} sx_join_shape;
+} sx_join_constraint;
 
 /** What joins sets: one for each thread. */
 typedef struct sx_joiner sx_joiner;
@@ -67,12 +70,12 @@ sx_joiner *sx_joiner_new(const sx_kernel *kernel, const sx_join_tuning *tuning,
 /** NULL is allowed. */
 void sx_joiner_free(sx_joiner *joiner);
 
-/** The sets that follow have this shape. */
-void sx_joiner_begin(sx_joiner *joiner, const sx_join_shape *shape);
+/** The sets that follow have this constraint. */
+void sx_joiner_begin(sx_joiner *joiner, const sx_join_constraint *constraint);
 
 /**
- * Report all pairs of some buckets that have the joiner's shape and are within k bits, each once.
- * A bucket is the entries that agree in the bits of the shape.
+ * Report all pairs of some buckets within k bits that the joiner's constraint allows, each
+ * once. A bucket is the entries that agree in the `agreed` bits.
  *
  * @param v      n distinct entries, ascending, and SX_JOIN_PADDING that can be read
  * @param inputs  of each entry: bit 0, it is of one index, bit 1, of the other; then pairs are
@@ -85,7 +88,10 @@ int sx_joiner_run(sx_joiner *joiner, const uint64_t *v, const uint8_t *inputs, s
 /** Hand over the pairs that the sink has not taken yet. Returns what it returns. */
 int sx_joiner_flush(sx_joiner *joiner);
 
+/** Ask the sink's pause(). */
+int sx_joiner_pause(sx_joiner *joiner);
+
 /** Nanoseconds, about, that one bucket of n takes. */
-double sx_join_set_cost(const sx_kernel *kernel, const sx_join_shape *shape, size_t n);
+double sx_join_set_cost(const sx_kernel *kernel, const sx_join_constraint *constraint, size_t n);
 
 #endif /* SX_JOIN_SET_H */

@@ -2,31 +2,36 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Pairs of documents, made of pairs of fingerprints: simidx_join.h.
+ * Stage 6: pairs of documents are delivered. Pairs of fingerprints are read in chunks, with the
+ * documents of each fingerprint of a chunk. Each pair of near nodes is a group; groups are counted,
+ * handed over, or multiplied out to pairs.
  */
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "join/sx_join_pairs.h"
+#include "join/sx_join_documents.h"
+#include "join/sx_join_find.h"
 #include "kernel/sx_bits.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 #include "util/sx_sort.h"
 #include "util/sx_struct.h"
+#include "util/sx_u64s.h"
 
 #define PIECE 65536     /* pairs that are delivered together */
 #define GROUPS 1024     /* groups, the same */
 #define PAIR_BYTES 152  /* of memory at most for a pair of fingerprints of a chunk, without ids */
 #define LEAST_CHUNK 1024
-#define ASK_AFTER 65536 /* classes that are compared */
+#define ASK_AFTER 65536 /* nodes that are compared */
 #define MOST_CHUNK ((size_t)1 << 28)
 
-/* The documents that a input has of the fingerprints of a chunk. */
+/* The documents that an input has of the fingerprints of a chunk. */
 struct documents {
-	size_t *first; /* class of each fingerprint, and the end */
-	size_t first_cap, n;
-	sx_join_classes classes;
+	size_t *first; /* node of each fingerprint, and the end */
+	size_t first_cap;
+	sx_join_node *node; /* `from` is a place in ids */
+	size_t n_nodes, nodes_cap;
 	sx_u64s ids;
 };
 
@@ -43,7 +48,8 @@ struct chunk {
 };
 
 struct pairs {
-	sx_join_pairs join;
+	sx_join join;
+	sx_sorter *found; /* pairs of fingerprints */
 	const simidx_pairs_taker *taker;
 	struct chunk chunk;
 	int counts; /* rather than delivers */
@@ -52,43 +58,14 @@ struct pairs {
 	simidx_pair_group *group;
 	size_t n_groups;
 	uint64_t done;     /* pairs of fingerprints */
-	uint64_t compared; /* classes, since the caller was asked */
+	uint64_t compared; /* nodes, since the caller was asked */
 	simidx_error *err;
 };
 
 /* ---- chunks ---- */
 
-struct loading {
-	const struct pairs *p;
-	const sx_join_input *input;
-	struct documents *to;
-	size_t max; /* documents */
-	simidx_error *err;
-};
-
 /* Says that a chunk of several pairs has too many documents; never returned to a caller. */
 #define TOO_MANY 1
-
-static int take_documents(void *ctx, uint64_t fp, sx_join_doc *docs, size_t n)
-{
-	struct loading *l = ctx;
-	struct documents *to = l->to;
-	int rc = sx_join_pairs_classes(&l->p->join, l->input, docs, &n, to->ids.n, &to->classes,
-				       l->err);
-
-	(void)fp;
-	if (rc)
-		return rc;
-	if (to->ids.n + n > l->max)
-		return TOO_MANY;
-	if (sx_reserve(&to->ids.at, &to->ids.cap, to->ids.n + n, sizeof(*to->ids.at)) ||
-	    sx_reserve(&to->first, &to->first_cap, to->n + 2, sizeof(*to->first)))
-		return sx_fail_nomem(l->err);
-	for (size_t i = 0; i < n; i++)
-		to->ids.at[to->ids.n++] = docs[i].id;
-	to->first[++to->n] = to->classes.n;
-	return SIMIDX_OK;
-}
 
 /*
  * The fingerprints of the first `used` pairs. These ascend by their first ones, and the second ones
@@ -122,27 +99,59 @@ static int number_fingerprints(struct pairs *p)
 	return SIMIDX_OK;
 }
 
+/* Put the documents of the next fingerprint behind those that are there, up to `max` of them. */
+static int keep_documents(struct documents *to, const sx_join_documents *d, size_t max)
+{
+	size_t n_nodes = to->n_nodes + d->n_nodes, from = to->ids.n;
+
+	if (from + d->n > max)
+		return TOO_MANY;
+	if (sx_reserve(&to->ids.at, &to->ids.cap, from + d->n, sizeof(*to->ids.at)) ||
+	    sx_reserve(&to->node, &to->nodes_cap, n_nodes, sizeof(*to->node)))
+		return SIMIDX_E_NOMEM;
+	for (size_t i = 0; i < d->n; i++)
+		to->ids.at[to->ids.n++] = d->doc[i].id;
+	for (size_t i = 0; i < d->n_nodes; i++) {
+		to->node[to->n_nodes] = d->node[i];
+		to->node[to->n_nodes++].from += from;
+	}
+	return SIMIDX_OK;
+}
+
+/* Read the documents that one input has of the chunk. */
+static int load_input(struct pairs *p, unsigned number, size_t max)
+{
+	const sx_u64s *fps = &p->chunk.fps;
+	struct documents *to = &p->chunk.input[number];
+	sx_join_documents d = { 0 };
+	int rc = SIMIDX_OK;
+
+	to->ids.n = to->n_nodes = 0;
+	if (sx_reserve(&to->first, &to->first_cap, fps->n + 1, sizeof(*to->first)))
+		return sx_fail_nomem(p->err);
+	to->first[0] = 0;
+	sx_join_documents_begin(&d, &p->join, number);
+	for (size_t i = 0; !rc && i < fps->n; i++) {
+		rc = sx_join_documents_of(&d, fps->at[i], p->err);
+		if (!rc)
+			rc = keep_documents(to, &d, max);
+		to->first[i + 1] = to->n_nodes;
+	}
+	sx_join_documents_end(&d);
+	return rc == SIMIDX_E_NOMEM ? sx_fail_nomem(p->err) : rc;
+}
+
 /* Read the documents of the first `used` pairs. */
 static int load_documents(struct pairs *p)
 {
 	struct chunk *c = &p->chunk;
-	sx_join_task *task = &p->join.task;
-	size_t max = task->space.memory / 4 / sizeof(uint64_t) / task->n_inputs;
+	size_t max = (size_t)p->join.options.memory / 4 / sizeof(uint64_t) / p->join.n_inputs;
 	int rc = number_fingerprints(p);
 
 	if (c->used == 1)
 		max = SIZE_MAX; /* a pair is delivered however many documents it has */
-	for (unsigned s = 0; !rc && s < task->n_inputs; s++) {
-		struct documents *to = &c->input[s];
-		struct loading l = { p, &task->input[s], to, max, p->err };
-
-		to->n = to->ids.n = to->classes.n = 0;
-		if (sx_reserve(&to->first, &to->first_cap, c->fps.n + 1, sizeof(*to->first)))
-			return sx_fail_nomem(p->err);
-		to->first[0] = 0;
-		rc = sx_join_input_documents(&task->input[s], c->fps.at, c->fps.n, take_documents, &l,
-					    p->err);
-	}
+	for (unsigned i = 0; !rc && i < p->join.n_inputs; i++)
+		rc = load_input(p, i, max);
 	return rc;
 }
 
@@ -158,7 +167,7 @@ static int next_chunk(struct pairs *p)
 	while (c->n < c->max) {
 		const uint64_t *record;
 
-		rc = sx_sorter_next(p->join.sorter, &record, p->err);
+		rc = sx_sorter_next(p->found, &record, p->err);
 		if (rc)
 			break;
 		c->pair[2 * c->n] = record[0];
@@ -179,44 +188,32 @@ static int next_chunk(struct pairs *p)
 
 /* ---- delivery ---- */
 
-static int stopped(struct pairs *p)
-{
-	return sx_fail(p->err, SIMIDX_E_STOPPED, "stopped by the caller");
-}
-
-/* The labels are those of the map: they stay as long as the snapshot. */
 static int add_labels(struct pairs *p)
 {
-	const sx_join_input *a = &p->join.task.input[0], *b = &p->join.task.input[p->join.task.n_inputs - 1];
+	const sx_join_input *a = &p->join.input[0], *b = &p->join.input[p->join.n_inputs - 1];
 	int rc = SIMIDX_OK;
 
 	for (size_t i = 0; !rc && i < p->n_piece; i++) {
 		simidx_pair *pair = &p->piece[i];
-		sx_slice label;
 
-		rc = sx_join_input_label(a, pair->id_a, &label, p->err);
-		if (rc)
-			break;
-		pair->label_a = label.data;
-		pair->label_size_a = label.size;
-		rc = sx_join_input_label(b, pair->id_b, &label, p->err);
-		pair->label_b = rc ? NULL : label.data;
-		pair->label_size_b = rc ? 0 : label.size;
+		rc = sx_join_label(a, pair->id_a, &pair->label_a, &pair->label_size_a, p->err);
+		if (!rc)
+			rc = sx_join_label(b, pair->id_b, &pair->label_b, &pair->label_size_b, p->err);
 	}
 	return rc;
 }
 
 static int deliver_piece(struct pairs *p)
 {
+	const simidx_join_options *o = &p->join.options;
 	size_t n = p->n_piece;
-	int rc = p->join.options.flags & SIMIDX_JOIN_LABELS ? add_labels(p) : SIMIDX_OK;
+	int rc = o->flags & SIMIDX_JOIN_LABELS ? add_labels(p) : SIMIDX_OK;
 
 	p->n_piece = 0;
-	if (rc)
-		return rc;
-	if (n && p->taker->pairs(p->join.options.ctx, p->piece, n))
-		return stopped(p);
-	return n ? sx_join_ask(&p->join.task, p->err) : SIMIDX_OK;
+	if (!rc && n)
+		rc = p->taker->pairs(o->ctx, p->piece, n) ? sx_join_stopped(p->err)
+							  : sx_join_ask(&p->join, p->err);
+	return rc;
 }
 
 static int deliver_groups(struct pairs *p)
@@ -225,14 +222,14 @@ static int deliver_groups(struct pairs *p)
 
 	p->n_groups = 0;
 	if (n && p->taker->groups(p->join.options.ctx, p->group, n))
-		return stopped(p);
+		return sx_join_stopped(p->err);
 	return SIMIDX_OK;
 }
 
 /* Each document of a group with each other one. */
 static int multiply_out(struct pairs *p, const simidx_pair_group *g)
 {
-	int is_own = !g->ids_b, orders = p->join.task.n_inputs == 1;
+	int is_own = !g->ids_b, orders = p->join.n_inputs == 1;
 	const uint64_t *ids_b = is_own ? g->ids_a : g->ids_b;
 	size_t n_b = is_own ? g->n_a : g->n_b;
 
@@ -285,9 +282,9 @@ static int take_group(struct pairs *p, const simidx_pair_group *g)
 	return p->n_groups == GROUPS ? deliver_groups(p) : SIMIDX_OK;
 }
 
-/* The classes that the documents `x` have of fingerprint a with those that `y` have of b. */
-static int join_classes(struct pairs *p, const struct documents *x, size_t a,
-			const struct documents *y, size_t b)
+/* The nodes that the documents `x` have of fingerprint a with those that `y` have of b. */
+static int join_nodes(struct pairs *p, const struct documents *x, size_t a,
+		      const struct documents *y, size_t b)
 {
 	const uint64_t *fps = p->chunk.fps.at;
 	unsigned distance = sx_count_plain(fps[a] ^ fps[b]);
@@ -295,13 +292,13 @@ static int join_classes(struct pairs *p, const struct documents *x, size_t a,
 
 	for (size_t i = x->first[a]; i < x->first[a + 1]; i++)
 		for (size_t j = is_own ? i : y->first[b]; !rc && j < y->first[b + 1]; j++) {
-			const sx_join_class *c = &x->classes.at[i], *d = &y->classes.at[j];
+			const sx_join_node *c = &x->node[i], *d = &y->node[j];
 			simidx_pair_group g = { .n_a = c->n, .fp_a = fps[a], .fp_b = fps[b],
 						.distance = distance };
 
 			if (++p->compared % ASK_AFTER == 0)
-				rc = sx_join_ask(&p->join.task, p->err);
-			if (rc || !sx_join_pairs_are_near(&p->join, distance, c, d, &g.distance2))
+				rc = sx_join_ask(&p->join, p->err);
+			if (rc || !sx_join_are_near(&p->join, distance, c, d, &g.distance2))
 				continue;
 			if (is_own && i == j && c->n < 2)
 				continue;
@@ -321,10 +318,10 @@ static int join_documents(struct pairs *p, size_t a, size_t b)
 	const struct documents *x = &p->chunk.input[0], *y = &p->chunk.input[1];
 	int rc;
 
-	if (p->join.task.n_inputs == 1)
-		return join_classes(p, x, a, x, b);
-	rc = join_classes(p, x, a, y, b);
-	return rc || a == b ? rc : join_classes(p, x, b, y, a);
+	if (p->join.n_inputs == 1)
+		return join_nodes(p, x, a, x, b);
+	rc = join_nodes(p, x, a, y, b);
+	return rc || a == b ? rc : join_nodes(p, x, b, y, a);
 }
 
 static int take_chunk(struct pairs *p)
@@ -344,8 +341,8 @@ static int take_chunk(struct pairs *p)
 		p->done += c->used;
 	}
 	return rc ? rc
-		  : sx_join_pairs_tell(&p->join, p->counts ? "counting pairs" : "delivering pairs",
-				       p->done, p->join.info.fingerprint_pairs, p->err);
+		  : sx_join_tell(&p->join, p->counts ? "counting pairs" : "delivering pairs",
+				 p->done, p->join.info.fingerprint_pairs, p->err);
 }
 
 /* Count or deliver everything. A chunk that is all there is stays loaded. */
@@ -358,7 +355,7 @@ static int take_all(struct pairs *p)
 		return take_chunk(p);
 	c->n = c->used = 0;
 	if (c->is_loaded)
-		rc = sx_sorter_rewind(p->join.sorter, p->err);
+		rc = sx_sorter_rewind(p->found, p->err);
 	c->is_loaded = 0;
 	for (unsigned chunks = 1; !rc; chunks++) {
 		rc = next_chunk(p);
@@ -377,7 +374,7 @@ static int make_room(struct pairs *p)
 {
 	struct chunk *c = &p->chunk;
 
-	c->max = p->join.task.space.memory / 2 / PAIR_BYTES;
+	c->max = (size_t)p->join.options.memory / 2 / PAIR_BYTES;
 	if (c->max > p->join.info.fingerprint_pairs)
 		c->max = (size_t)p->join.info.fingerprint_pairs;
 	if (c->max < LEAST_CHUNK)
@@ -392,14 +389,16 @@ static int make_room(struct pairs *p)
 		p->piece = sx_realloc(NULL, PIECE, sizeof(*p->piece));
 	else
 		p->group = sx_realloc(NULL, GROUPS, sizeof(*p->group));
-	return c->pair && c->second && c->item && c->scratch && (p->piece || p->group) ? SIMIDX_OK : sx_fail_nomem(p->err);
+	if (!c->pair || !c->second || !c->item || !c->scratch || (!p->piece && !p->group))
+		return sx_fail_nomem(p->err);
+	return SIMIDX_OK;
 }
 
 static void free_pairs(struct pairs *p)
 {
 	for (unsigned s = 0; s < 2; s++) {
 		free(p->chunk.input[s].first);
-		free(p->chunk.input[s].classes.at);
+		free(p->chunk.input[s].node);
 		sx_u64s_free(&p->chunk.input[s].ids);
 	}
 	free(p->chunk.pair);
@@ -409,13 +408,14 @@ static void free_pairs(struct pairs *p)
 	sx_u64s_free(&p->chunk.fps);
 	free(p->piece);
 	free(p->group);
-	sx_join_pairs_end(&p->join);
+	sx_sorter_free(p->found);
+	sx_join_end(&p->join);
 	free(p);
 }
 
 static int run(struct pairs *p)
 {
-	int rc = sx_join_pairs_find(&p->join, p->err);
+	int rc = sx_join_find(&p->join, &p->found, p->err);
 
 	if (!rc)
 		rc = make_room(p);
@@ -424,7 +424,7 @@ static int run(struct pairs *p)
 		rc = take_all(p);
 		p->counts = 0;
 		if (!rc)
-			rc = sx_join_pairs_found(&p->join, p->err);
+			rc = sx_join_found(&p->join, p->err);
 	}
 	if (!rc)
 		rc = take_all(p);
@@ -447,7 +447,7 @@ int simidx_pairs(simidx *index, simidx *other, const simidx_join_options *option
 		return sx_fail_nomem(err);
 	p->taker = taker;
 	p->err = err;
-	rc = sx_join_pairs_begin(&p->join, index, other, options, err);
+	rc = sx_join_begin(&p->join, index, other, options, err);
 	if (!rc)
 		rc = run(p);
 	free_pairs(p);
