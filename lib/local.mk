@@ -161,10 +161,13 @@ lib_libsx_core_la_SOURCES = \
 	lib/index/sx_schema.h \
 	lib/index/sx_snapshot.c \
 	lib/index/sx_snapshot.h \
+	lib/index/sx_tables.c \
+	lib/index/sx_tables.h \
 	lib/index/sx_verify.c \
 	lib/index/sx_row_claims.c \
 	lib/index/sx_row_claims.h \
 	lib/index/sx_verify.h \
+	lib/index/sx_version.c \
 	lib/index/sx_walk.c \
 	lib/index/sx_walk.h \
 	lib/local/sx_local.c \
