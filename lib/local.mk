@@ -111,6 +111,7 @@ lib_libsx_core_la_SOURCES = \
 	lib/plan/sx_plan.c \
 	lib/plan/sx_plan.h \
 	lib/plan/sx_planner.c \
+	lib/plan/sx_predict.c \
 	lib/plan/sx_planner.h \
 	lib/plan/sx_probes.h \
 	lib/plan/sx_weights.c \
