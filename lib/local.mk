@@ -162,6 +162,7 @@ lib_libsx_core_la_SOURCES = \
 	lib/index/sx_schema.h \
 	lib/index/sx_snapshot.c \
 	lib/index/sx_snapshot.h \
+	lib/index/sx_table_info.c \
 	lib/index/sx_tables.c \
 	lib/index/sx_tables.h \
 	lib/index/sx_verify.c \
