@@ -137,8 +137,7 @@ static int take(sx_view *view, unsigned t, unsigned map_changes, uint64_t expect
 {
 	sx_snapshot *s = &view->snapshot;
 	sx_block_index_cache *cache = s->index->block_index_cache;
-	const sx_table_count *count = t == SX_VIEW_POSTINGS ? &s->header.other[SX_COUNT_POSTINGS]
-							    : &s->header.table[t];
+	const sx_table_count *count = sx_header_count(&s->header, view->table[t].table->number);
 	sx_table_version version = { view->table[t].table, count->rows, count->generation,
 				     map_changes };
 	sx_cached_index *held = view->held[t];

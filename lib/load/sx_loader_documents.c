@@ -391,7 +391,6 @@ static int write_all(struct docs *d)
 		rc = sx_append_finish(&d->append, d->err);
 	if (rc)
 		return rc;
-	l->output.header.documents = d->append.count;
 	l->output.header.other[SX_COUNT_DOCS].rows = d->append.count;
 	l->output.header.other[SX_COUNT_DOCS].digest = d->append.digest;
 	l->output.header.other[SX_COUNT_DOCS].generation++;

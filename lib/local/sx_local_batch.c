@@ -367,8 +367,7 @@ static int read_postings(sx_sorted *s, simidx_reader *r)
 	unsigned bits = sx_reader_index(r)->schema->bits;
 
 	s->n_docs = 0;
-	if (!sx_reader_index(r)->schema->has_ids || !s->n_hits ||
-	    !r->view.table[SX_VIEW_POSTINGS].blocks)
+	if (!s->n_hits || !r->view.table[SX_VIEW_POSTINGS].blocks)
 		return 0;
 	if (sx_reserve(&s->item, &s->item_cap, s->n_hits, sizeof(*s->item)))
 		return -1;

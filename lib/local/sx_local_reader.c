@@ -55,7 +55,6 @@ void *sx_local_search_new(const simidx *index)
 
 	if (!s)
 		return NULL;
-	s->has_ids = index->schema->has_ids;
 	sx_rows_init(&s->rows, n_cols);
 	if (sx_lookup_init(&s->near, index->store, index->kernel, index->checks, 0) ||
 	    sx_lookup_init(&s->documents, index->store, index->kernel, index->checks, n_cols)) {
@@ -416,7 +415,7 @@ int sx_local_documents(void *search, sx_finding *f, sx_taking *taking, size_t fr
 	struct reading g = { search, taking, NULL, UINT32_MAX };
 	int rc;
 
-	if (!g.s->has_ids)
+	if (!taking->index->schema->has_ids)
 		return take_fingerprints(taking, f->hits, from, to, err);
 	rc = find_deleted(g.s, f->view, f->hits, from, to, err);
 	if (!rc && g.s->n_found)
@@ -432,6 +431,9 @@ int sx_local_labels(sx_matches *m, const sx_snapshot *snapshot, size_t from, siz
 	const sx_tables *tables = &snapshot->index->tables;
 	size_t used = 0;
 
+	/* Then the table may not be there. */
+	if (!snapshot->header.labels)
+		return SIMIDX_OK;
 	for (size_t i = from; i < from + n; i++) {
 		simidx_match *match = &m->at[i];
 		sx_slice label;

@@ -59,7 +59,7 @@ static void count_read(sx_local_walk *w)
 
 static uint64_t sort_key(const sx_local_walk *w, const sx_fresh_row *row)
 {
-	return w->index->schema->has_ids ? row->id : row->fp;
+	return sx_schema_order(w->index->schema, row->id, row->fp);
 }
 
 static int load_fresh(sx_local_walk *w, simidx_error *err)
@@ -116,7 +116,7 @@ static int open_walk(const simidx *index, void **out, simidx_error *err)
 		rc = load_fresh(w, err);
 	if (!rc)
 		rc = sx_table_walk_begin(&w->table, w->snapshot.txn, table, NULL, err);
-	if (!rc && index->schema->has_ids && index->schema->columns.n)
+	if (!rc && index->schema->columns.n)
 		rc = sx_cursor_open(w->snapshot.txn, index->tables.postings.dbi, &w->postings, err);
 	if (rc)
 		close_walk(w);
@@ -155,11 +155,9 @@ int sx_local_walk_label(sx_local_walk *w, uint64_t id, sx_slice *label, simidx_e
  * Nothing but the header tells that a page of an older commit has come back, or that a row without
  * columns has changed, as such a row has no checksum.
  */
-static int check_table(const sx_local_walk *w, simidx_error *err)
+static int check_table(sx_local_walk *w, simidx_error *err)
 {
-	const sx_header *h = &w->snapshot.header;
-	const sx_table_count *count = w->index->schema->has_ids ? &h->other[SX_COUNT_DOCS]
-								: &h->table[0];
+	const sx_table_count *count = sx_header_count(&w->snapshot.header, w->table.table->number);
 
 	if (w->n_rows == count->rows && w->digest == count->digest)
 		return SIMIDX_OK;

@@ -164,7 +164,7 @@ int sx_search_labels(simidx_reader *r, const simidx_query *asked, size_t from, s
 {
 	const simidx *index = sx_reader_index(r);
 
-	if (!(asked->flags & SIMIDX_QUERY_LABELS) || !index->schema->has_ids)
+	if (!(asked->flags & SIMIDX_QUERY_LABELS))
 		return SIMIDX_OK;
 	return index->backend->labels(&r->matches, sx_reader_snapshot(r), from, n,
 				      index->checks, err);
