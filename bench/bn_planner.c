@@ -142,8 +142,8 @@ static void search_by(struct bench *b, sx_template *template, sx_access *access)
 	sx_hits_clear(&r->hits);
 	r->matches.n = 0;
 	bn_check(sx_hits_find(r->search, &finding, 1, &results.round_trips, &err), &err, "search");
-	bn_check(sx_matches_read(&r->matches, r->search, &f, 0, r->hits.n, 0, NULL, &err), &err,
-		 "documents");
+	bn_check(sx_matches_read(r->search, &f, sx_taking_of(&f, &r->matches), 0, r->hits.n, &err),
+		 &err, "documents");
 	sx_view_reset(&r->view);
 }
 

@@ -63,13 +63,16 @@ const sx_cached_label *sx_doc_cache_find_label(const sx_doc_cache *known, const 
 int sx_doc_cache_set_label(sx_doc_cache *known, uint64_t id, const void *label, size_t size);
 
 /**
- * Ask an engine for what is not known yet of these ids and labels, each kind in one call.
+ * Ask an engine, in one call, for those of these ids that the cache does not have.
  *
  * @param unknown_fp2  stands for a second fingerprint that is not known
  */
-int sx_doc_cache_look_up(sx_doc_cache *known, sx_engine *engine, uint64_t unknown_fp2, const uint64_t *id,
-		     size_t n_ids, const simidx_engine_bytes *label, size_t n_labels,
-		     simidx_error *err);
+int sx_doc_cache_look_up_ids(sx_doc_cache *cache, sx_engine *engine, uint64_t unknown_fp2,
+			     const uint64_t *id, size_t n, simidx_error *err);
+
+/** The same by labels. */
+int sx_doc_cache_look_up_labels(sx_doc_cache *cache, sx_engine *engine, uint64_t unknown_fp2,
+				const simidx_engine_bytes *label, size_t n, simidx_error *err);
 
 /** Forget all. */
 void sx_doc_cache_clear(sx_doc_cache *known);

@@ -350,12 +350,11 @@ static void add_cost(const simidx_engine_cost *cost, uint64_t *round_trips)
 		*round_trips += cost->round_trips;
 }
 
-int sx_engine_scan(sx_engine *e, const simidx_engine_probe *probe, size_t n,
-		   simidx_engine_rows rows, void *ctx, uint64_t *version, uint64_t *round_trips,
-		   simidx_error *err)
+int sx_engine_scan(sx_engine *e, sx_engine_probes probes, simidx_engine_rows rows, void *ctx,
+		   uint64_t *round_trips, simidx_error *err)
 {
 	simidx_engine_cost cost = { 0 };
-	int rc = e->calls->scan(e->state, probe, n, rows, ctx, version, &cost, err);
+	int rc = e->calls->scan(e->state, probes.at, probes.n, rows, ctx, probes.version, &cost, err);
 
 	add_cost(&cost, round_trips);
 	return sound(e, rc, "scan", err);

@@ -35,8 +35,8 @@ static int by_id(void *search, const sx_snapshot *s, uint64_t id, sx_labelled_do
 		      simidx_error *err)
 {
 	sx_doc_cache *known = known_of(search, s);
-	int rc = sx_doc_cache_look_up(known, s->index->engine, s->index->schema->unknown_fp2, &id,
-				  1, NULL, 0, err);
+	int rc = sx_doc_cache_look_up_ids(known, s->index->engine, s->index->schema->unknown_fp2,
+					  &id, 1, err);
 
 	return rc ? rc : take(known, id, out);
 }
@@ -49,8 +49,8 @@ static int by_label(void *search, const sx_snapshot *s, const void *label, size_
 	sx_doc_cache *known = known_of(search, s);
 	const sx_cached_label *l;
 	sx_fresh_row row;
-	int rc = sx_doc_cache_look_up(known, s->index->engine, s->index->schema->unknown_fp2, NULL,
-				  0, &bytes, 1, err);
+	int rc = sx_doc_cache_look_up_labels(known, s->index->engine,
+					     s->index->schema->unknown_fp2, &bytes, 1, err);
 
 	if (rc)
 		return rc;

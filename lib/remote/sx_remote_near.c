@@ -341,12 +341,13 @@ static int rests(const sx_finding *f, size_t n)
 /* Scan the probes of all queries. */
 static int scan(sx_remote_search *s, int decides, uint64_t *round_trips, simidx_error *err)
 {
+	sx_engine_probes probes;
 	int rc;
 
 	if (decides && sx_reserve(&s->version, &s->version_cap, s->n_probes, sizeof(*s->version)))
 		return sx_fail_nomem(err);
-	rc = sx_engine_scan(s->engine, s->probe, s->n_probes, on_rows, s,
-			    decides ? s->version : NULL, round_trips, err);
+	probes = (sx_engine_probes){ s->probe, s->n_probes, decides ? s->version : NULL };
+	rc = sx_engine_scan(s->engine, probes, on_rows, s, round_trips, err);
 	return sx_remote_outcome(s, rc, err);
 }
 

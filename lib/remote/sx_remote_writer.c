@@ -92,8 +92,9 @@ static int look_up(simidx_writer *w, const simidx_doc *docs, size_t n, uint64_t 
 {
 	struct own *r = w->held;
 	const sx_header *h = &w->snapshot.header;
+	uint64_t n_new = 0, unknown_fp2 = w->index->schema->unknown_fp2;
 	size_t n_ids = 0, n_labels = 0;
-	uint64_t n_new = 0;
+	int rc;
 
 	for (size_t i = 0; i < n; i++) {
 		simidx_doc own;
@@ -110,8 +111,11 @@ static int look_up(simidx_writer *w, const simidx_doc *docs, size_t n, uint64_t 
 			label[n_labels++] = (simidx_engine_bytes){ doc->label, doc->label_size };
 	}
 	r->hint = n_new;
-	return sx_doc_cache_look_up(&r->known, w->index->engine, w->index->schema->unknown_fp2, id,
-				n_ids, label, n_labels, err);
+	rc = sx_doc_cache_look_up_ids(&r->known, w->index->engine, unknown_fp2, id, n_ids, err);
+	if (!rc)
+		rc = sx_doc_cache_look_up_labels(&r->known, w->index->engine, unknown_fp2, label,
+						 n_labels, err);
+	return rc;
 }
 
 static int prefetch(simidx_writer *w, const simidx_doc *docs, size_t n, simidx_error *err)

@@ -62,12 +62,12 @@ static int find_fresh(sx_finding *f, simidx_error *err)
 	sx_hits *hits = f->hits;
 	const sx_snapshot *snapshot = &f->view->snapshot;
 	sx_fresh_span span = sx_header_fresh(&snapshot->header);
+	const sx_fresh_query query = { f->q->fp, f->q->max_bits,
+				       &sx_access_fresh(f->access)->probes };
 	size_t had = hits->n, kept = 0;
-	int rc;
+	int rc = sx_fresh_near(snapshot->index->fresh, snapshot->txn, &span, &query, &hits->fresh,
+			       &f->out->candidates, err);
 
-	rc = sx_fresh_near(snapshot->index->fresh, snapshot->txn, &span,
-			   &sx_access_fresh(f->access)->probes, f->q->fp, f->q->max_bits,
-			   &hits->fresh, &f->out->candidates, err);
 	for (size_t i = 0; !rc && i < hits->fresh.n; i++) {
 		sx_fresh_row row = hits->fresh.at[i];
 
@@ -313,13 +313,16 @@ static void sort_matches(sx_matches *m, size_t from)
 	}
 }
 
-int sx_matches_read(sx_matches *m, void *search, sx_finding *f, size_t from, size_t to,
-		    uint64_t max, uint64_t *count, simidx_error *err)
+sx_taking sx_taking_of(const sx_finding *f, sx_matches *matches)
 {
-	const sx_view *view = f->view;
-	const simidx *index = view->snapshot.index;
-	sx_taking taking = { m, index, f->q, max, count, 0 };
-	size_t had = m->n;
+	return (sx_taking){ .matches = matches, .index = f->view->snapshot.index, .q = f->q };
+}
+
+int sx_matches_read(void *search, sx_finding *f, sx_taking taking, size_t from, size_t to,
+		    simidx_error *err)
+{
+	const simidx *index = taking.index;
+	size_t had = taking.matches->n;
 	int rc;
 
 	if (from == to)
@@ -329,6 +332,6 @@ int sx_matches_read(sx_matches *m, void *search, sx_finding *f, size_t from, siz
 		rc = take_fresh(&taking, f->hits, from, to, err);
 	/* Those of one fingerprint in postings come in order, and may be millions. */
 	if (!rc && (to - from > 1 || f->hits->fresh.n || f->q->has_fp2))
-		sort_matches(m, had);
+		sort_matches(taking.matches, had);
 	return rc;
 }
