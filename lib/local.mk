@@ -41,6 +41,7 @@ lib_libsx_core_la_SOURCES = \
 	lib/util/sx_hash.c \
 	lib/util/sx_hash.h \
 	lib/util/sx_pool.c \
+	lib/util/sx_order.h \
 	lib/util/sx_pool.h \
 	lib/util/sx_sort.c \
 	lib/util/sx_sort.h \

@@ -8,6 +8,7 @@
 
 #include "index/sx_documents.h"
 #include "util/sx_err.h"
+#include "util/sx_order.h"
 
 #define FEW_KNOWN 4   /* hits among which it pays to look whether what is near is known */
 #define PER_BLOCK 256 /* documents of a fingerprint in a block, most often more */
@@ -207,21 +208,21 @@ static int find_deleted(sx_local_search *s, const sx_view *view, const sx_hits *
 			: SIMIDX_OK;
 }
 
+static int compare_documents(const void *a, const void *b)
+{
+	const sx_fresh_row *x = a, *y = b;
+
+	if (x->fp != y->fp)
+		return x->fp < y->fp ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
 /* The first deleted document at or after (fp, id). */
 static size_t first_deleted(const sx_local_search *s, uint64_t fp, uint64_t id)
 {
-	size_t low = 0, high = s->deleted.n;
+	const sx_fresh_row key = { .fp = fp, .id = id };
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const sx_fresh_row *row = &s->deleted.at[middle];
-
-		if (row->fp < fp || (row->fp == fp && row->id < id))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sx_items_below(s->deleted.at, s->deleted.n, sizeof(key), &key, compare_documents);
 }
 
 static int has_deleted(const sx_local_search *s, uint64_t fp)
@@ -323,23 +324,22 @@ static int visit_postings(void *ctx, const sx_block_slice *s, enum sx_next *next
 	return rc;
 }
 
+static int compare_found(const void *a, const void *b)
+{
+	const sx_local_found *x = a, *y = b;
+
+	return x->fp < y->fp ? -1 : x->fp > y->fp;
+}
+
 /* What a batch has read of a fingerprint. NULL: nothing. */
 static const sx_local_found *find_read(const sx_local_search *s, uint64_t fp)
 {
-	size_t low = 0, high = s->n_found;
+	const sx_local_found key = { .fp = fp };
+	size_t i = sx_items_below(s->found, s->n_found, sizeof(key), &key, compare_found);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->found[middle].fp < fp)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == s->n_found || s->found[low].fp != fp ||
-	    s->found[low].n_docs == SX_LOCAL_NOT_READ)
+	if (i == s->n_found || s->found[i].fp != fp || s->found[i].n_docs == SX_LOCAL_NOT_READ)
 		return NULL;
-	return &s->found[low];
+	return &s->found[i];
 }
 
 /* Those of hits in the tables. A run of equal fingerprints may lie in thousands of blocks. */

@@ -8,6 +8,7 @@
 
 #include "index/sx_backend.h"
 #include "util/sx_err.h"
+#include "util/sx_order.h"
 
 #define FEW 32 /* hits or matches that an insertion sort sorts faster than qsort() */
 
@@ -83,6 +84,25 @@ static int find_fresh(sx_finding *f, simidx_error *err)
 	return rc ? rc : sx_hits_ask_until(f, had, err);
 }
 
+/* Sort items. `one` has room for one of them. */
+SX_INLINE void sort(void *items, size_t n, size_t size, void *one, sx_compare_fn *compare)
+{
+	unsigned char *at = items;
+
+	if (n > FEW) {
+		qsort(items, n, size, compare);
+		return;
+	}
+	for (size_t i = 1; i < n; i++) {
+		size_t j = i;
+
+		memcpy(one, at + i * size, size);
+		for (; j && compare(one, at + (j - 1) * size) < 0; j--)
+			memcpy(at + j * size, at + (j - 1) * size, size);
+		memcpy(at + j * size, one, size);
+	}
+}
+
 static int compare_hits(const void *a, const void *b)
 {
 	const sx_hit *x = a, *y = b;
@@ -98,18 +118,9 @@ static int compare_hits(const void *a, const void *b)
 static void sort_hits(sx_hits *hits)
 {
 	size_t n = 0;
+	sx_hit hit;
 
-	if (hits->n > FEW)
-		qsort(hits->at, hits->n, sizeof(*hits->at), compare_hits);
-	else
-		for (size_t i = 1; i < hits->n; i++) {
-			sx_hit hit = hits->at[i];
-			size_t j = i;
-
-			for (; j && compare_hits(&hit, &hits->at[j - 1]) < 0; j--)
-				hits->at[j] = hits->at[j - 1];
-			hits->at[j] = hit;
-		}
+	sort(hits->at, hits->n, sizeof(hit), &hit, compare_hits);
 	for (size_t i = 0; i < hits->n; i++)
 		if (!n || hits->at[i].fp != hits->at[n - 1].fp)
 			hits->at[n++] = hits->at[i];
@@ -293,24 +304,12 @@ static int compare_matches(const void *a, const void *b)
 static void sort_matches(sx_matches *m, size_t from)
 {
 	size_t n = m->n - from, i = 1;
-	simidx_match *at = n ? m->at + from : NULL;
+	simidx_match *at = n ? m->at + from : NULL, match;
 
 	while (i < n && compare_matches(&at[i - 1], &at[i]) < 0)
 		i++;
-	if (i >= n)
-		return;
-	if (n > FEW) {
-		qsort(at, n, sizeof(*at), compare_matches);
-		return;
-	}
-	for (i = 1; i < n; i++) {
-		simidx_match match = at[i];
-		size_t j = i;
-
-		for (; j && compare_matches(&match, &at[j - 1]) < 0; j--)
-			at[j] = at[j - 1];
-		at[j] = match;
-	}
+	if (i < n)
+		sort(at, n, sizeof(match), &match, compare_matches);
 }
 
 sx_taking sx_taking_of(const sx_finding *f, sx_matches *matches)

@@ -11,6 +11,7 @@
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 #include "util/sx_sort.h"
+#include "util/sx_u64s.h"
 
 #define PREFETCHED 16 /* rows ahead, where they are read in another order than they lie */
 
@@ -357,21 +358,14 @@ static int collect_gone(struct merge *m, uint32_t had, struct changes *ids)
 static int spare(void *opaque, const sx_fresh_row *row)
 {
 	struct gone *gone = opaque;
-	const uint64_t *ids = gone->ids.rows.key;
-	size_t low = 0, high = gone->ids.rows.n;
+	const sx_rows *ids = &gone->ids.rows;
+	size_t i;
 
-	if (sx_fresh_is_delete(row) || row->id > ids[high - 1])
+	if (sx_fresh_is_delete(row))
 		return SIMIDX_OK;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ids[middle] < row->id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (ids[low] == row->id)
-		gone->ids.remove[low] = 0;
+	i = sx_u64s_below(ids->key, ids->n, row->id);
+	if (i < ids->n && ids->key[i] == row->id)
+		gone->ids.remove[i] = 0;
 	return SIMIDX_OK;
 }
 
