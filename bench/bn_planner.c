@@ -54,7 +54,7 @@ static double ns_by(const sx_costs *costs, const sx_cover *s)
 static int is_same(const sx_cover *a, const sx_cover *b)
 {
 	return a->scan == b->scan && a->n == b->n &&
-	       !memcmp(a->part, b->part, a->n * sizeof(a->part[0]));
+	       !memcmp(a->probed, b->probed, a->n * sizeof(a->probed[0]));
 }
 
 /* The number of a way among those there are; a new one is added. */
@@ -189,7 +189,7 @@ static void print_way(const sx_cover *s)
 	if (s->scan)
 		printf("scan");
 	for (unsigned i = 0; !s->scan && i < s->n; i++) {
-		const sx_part *p = &s->part[i];
+		const sx_probed *p = &s->probed[i];
 
 		printf("%st%02u<=%u/%u", i ? " " : "", p->table + 1u, p->threshold, p->bits);
 		if (p->flipped < p->bits)

@@ -196,7 +196,7 @@ static int push_equal(const sx_memtable *memtable, struct question *q, enum sx_m
 {
 	uint64_t n = q->span->end - q->span->first;
 	uint32_t i = sx_memtable_newest(memtable, key, value);
-	/* Postings may have what a row added, and not know yet of the one that deleted it. */
+	/* Postings may have a document that a later row deletes. */
 	int all = key == SX_BY_FP && q->span->merge_end > q->span->first;
 	size_t had = q->rows->n;
 	int rc = SIMIDX_OK;

@@ -45,7 +45,7 @@ int sx_documents_label(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_sli
 
 	sx_store_be64(bytes, id);
 	rc = sx_dbi_get(txn, tables->labels, key, label, err);
-	/* An empty one is to be removed by the commit of the writer who asks. */
+	/* The commit of the writer that asks removes an empty one. */
 	return !rc && !label->size ? SIMIDX_E_NOT_FOUND : rc;
 }
 

@@ -102,7 +102,7 @@ static int read_store(simidx *index, int only, simidx_error *err)
 	return rc;
 }
 
-/* What must be known before LMDB reads a page: all of it for who does not trust the file. */
+/* Check pages before LMDB reads them: all, if the file is not trusted or is too short. */
 static int check_pages(sx_store *store, unsigned flags, simidx_error *err)
 {
 	simidx_error local = { 0 };

@@ -39,9 +39,8 @@ typedef struct sx_tuning {
 } sx_tuning;
 
 /**
- * An open index. The handle does not change from opening to closing, but for who hears of
- * progress; what changes is behind its pointers, each of which has functions and locks of its
- * own.
+ * An open index. The handle does not change from opening to closing, but for the callback of
+ * progress; what changes is behind its pointers, each of which has functions and locks of its own.
  */
 struct simidx {
 	const sx_schema *schema;   /* what it is */

@@ -130,7 +130,7 @@ AVX2 SX_INLINE __m256i without_bits(__m256i x, unsigned k)
 	return x;
 }
 
-/* Which of the four from p on are near to the one that is d after. */
+/* Which of the four entries from p on are near the entry d places after them. */
 AVX2 SX_INLINE __m256i near_after_four(const uint64_t *p, unsigned d, unsigned k)
 {
 	__m256i x = _mm256_loadu_si256((const __m256i *)p);

@@ -10,7 +10,7 @@
 #include "util/sx_err.h"
 #include "util/sx_order.h"
 
-#define FEW_KNOWN 4   /* hits among which it pays to look whether what is near is known */
+#define FEW_HITS 4   /* hits among which it pays to look whether what is near is among them */
 #define PER_BLOCK 256 /* documents of a fingerprint in a block, most often more */
 
 /* ---- snapshots ---- */
@@ -100,7 +100,7 @@ static int are_hits(const struct near *n, const sx_block_slice *slice, const sx_
 	const sx_snapshot *snapshot = &n->f->view->snapshot;
 	size_t there = 0;
 
-	if (hits->n - hits->from < near || hits->n - hits->from > FEW_KNOWN ||
+	if (hits->n - hits->from < near || hits->n - hits->from > FEW_HITS ||
 	    snapshot->header.state & SX_STATE_MERGING)
 		return 0;
 	for (size_t i = hits->from; i < hits->n; i++) {

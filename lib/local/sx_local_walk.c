@@ -228,7 +228,7 @@ static int check_labels(sx_local_walk *w, simidx_error *err)
 	return SIMIDX_OK;
 }
 
-/* Each has a checksum; who asked for all of them also hears whether some are missing. */
+/* Each has a checksum. After a walk that read all of them, missing ones are noticed, too. */
 static int check_notes(const sx_local_walk *w, simidx_error *err)
 {
 	uint64_t has = w->snapshot.header.notes;

@@ -133,7 +133,7 @@ const sx_cached_label *sx_doc_cache_find_label(const sx_doc_cache *k, const void
 	return l && l->is_known ? l : NULL;
 }
 
-/* One that is not there is added, as nobody's. NULL when memory is short. */
+/* A new label is added as one that no document has. NULL when memory is short. */
 static sx_cached_label *add_label(sx_doc_cache *k, const simidx_engine_bytes *label)
 {
 	sx_cached_label *there = find_label(k, label->data, label->size);
@@ -202,16 +202,16 @@ static enum simidx_engine_next on_label(void *ctx, size_t i, const simidx_match 
 {
 	struct asking *a = ctx;
 	const simidx_engine_bytes *label = a->label + i;
-	sx_cached_label *known;
+	sx_cached_label *cached;
 
 	a->rc = SIMIDX_E_IO;
 	if (i >= a->n || m->id > SIMIDX_MAX_ID || !(m->flags & SIMIDX_MATCH_LABEL) ||
 	    m->label_size != label->size || memcmp(m->label, label->data, label->size) != 0)
 		return next(a);
 	a->rc = take(a, m);
-	known = find_label(a->cache, label->data, label->size);
-	if (!a->rc && known)
-		known->id = m->id;
+	cached = find_label(a->cache, label->data, label->size);
+	if (!a->rc && cached)
+		cached->id = m->id;
 	return next(a);
 }
 

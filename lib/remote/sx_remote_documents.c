@@ -147,12 +147,12 @@ int sx_remote_documents(void *search, sx_finding *f, sx_taking *t, size_t from, 
 int sx_remote_labels(sx_matches *m, const sx_snapshot *snapshot, size_t from, size_t n, int checks,
 		     simidx_error *err)
 {
-	const sx_doc_cache *known = snapshot->known;
+	const sx_doc_cache *cache = snapshot->doc_cache;
 	int rc = SIMIDX_OK;
 
 	(void)checks; /* it keeps nothing else of them */
-	for (size_t i = from; known && !rc && i < from + n; i++) {
-		const sx_cached_doc *doc = sx_doc_cache_find(known, m->at[i].id);
+	for (size_t i = from; cache && !rc && i < from + n; i++) {
+		const sx_cached_doc *doc = sx_doc_cache_find(cache, m->at[i].id);
 		sx_fresh_span span = sx_header_fresh(&snapshot->header);
 		sx_fresh_row row;
 

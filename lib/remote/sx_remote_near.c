@@ -32,7 +32,7 @@ void sx_remote_search_free(void *search)
 	free(s->version);
 	free(s->id);
 	free(s->origin);
-	sx_doc_cache_free(&s->known);
+	sx_doc_cache_free(&s->doc_cache);
 	free(s);
 }
 
@@ -248,7 +248,7 @@ static enum simidx_engine_next on_changed(void *ctx, size_t i, const simidx_matc
 {
 	sx_remote_search *s = ctx;
 	const sx_finding *f = s->finding[0];
-	const sx_cached_doc *known = sx_doc_cache_find(f->conditions->writing->known, m->id);
+	const sx_cached_doc *cached = sx_doc_cache_find(f->conditions->writing->doc_cache, m->id);
 	sx_values values = sx_match_values(m, f->view->snapshot.index->schema->unknown_fp2);
 	size_t size = m->flags & SIMIDX_MATCH_LABEL ? m->label_size : 0;
 
@@ -256,16 +256,16 @@ static enum simidx_engine_next on_changed(void *ctx, size_t i, const simidx_matc
 		s->rc = SIMIDX_E_IO;
 		return SIMIDX_ENGINE_END;
 	}
-	s->has_changed |= !known || !known->is_there || known->fp != m->fp ||
-			  !sx_values_are_equal(&known->values, &values) || known->label.size != size ||
-			  (size && memcmp(known->label.data, m->label, size) != 0);
+	s->has_changed |= !cached || !cached->is_there || cached->fp != m->fp ||
+			  !sx_values_are_equal(&cached->values, &values) || cached->label.size != size ||
+			  (size && memcmp(cached->label.data, m->label, size) != 0);
 	return SIMIDX_ENGINE_ON;
 }
 
 /*
  * Rows of documents that the transaction changes do not count, because it has other rows for
  * them. That is only right if its changes are stored, so the answer rests on them. They are not
- * stored if somebody else has changed such a document before this search: then nothing may rest
+ * stored if another writer has changed such a document before this search: then nothing may rest
  * on the answer. Who changes it after the search raises a version.
  */
 static int doubt_changed(sx_remote_search *s, const sx_finding *f, uint64_t *round_trips,

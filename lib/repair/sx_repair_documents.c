@@ -99,7 +99,7 @@ static int next_id(struct join *j)
 	}
 	if (!rc)
 		sx_repair_claims_judge(k, r);
-	/* What a deleted document has left until the merge is nobody's label. */
+	/* The label of a deleted document stays in the table until the merge. */
 	if ((k->is_fresh || k->is_gone) && !k->n_claims)
 		k->label.size = 0;
 	return rc ? rc : sx_repair_progress(r, "joining");

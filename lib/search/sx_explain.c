@@ -28,7 +28,7 @@ static void describe_thresholds(const sx_cover *s, char *text, size_t size)
 	size_t used = 0;
 
 	for (unsigned i = 0; i < s->n && used < size; i++) {
-		const sx_part *p = &s->part[i];
+		const sx_probed *p = &s->probed[i];
 		int n = snprintf(text + used, size - used, "%st%02u<=%u/%u%s", i ? " " : "",
 				 p->table + 1u, p->threshold, p->bits,
 				 p->flipped < p->bits ? "m" : "");

@@ -75,7 +75,7 @@ typedef struct sx_finding {
 	sx_arena *labels;    /* of documents that come with them */
 	simidx_results *out; /* what it took */
 	int done;            /* nothing more is to be looked up */
-	sx_conditions *conditions; /* gets those by which the answer holds; NULL: nobody asks */
+	sx_conditions *conditions; /* gets those by which the answer holds; NULL: not wanted */
 } sx_finding;
 
 /** One that is all zero is allowed. */

@@ -245,7 +245,7 @@ static int collect_fingerprints(struct merge *m, const struct changes *postings,
 	const sx_rows *changed = &postings->rows;
 	sx_cursor *cursor = NULL;
 	sx_snapshot snapshot;
-	/* Nobody but the merger changes postings. */
+	/* Only a merge changes postings. */
 	int rc = sx_snapshot_begin(&snapshot, m->index, m->err);
 
 	if (!rc)
@@ -355,7 +355,7 @@ static int collect_gone(struct merge *m, uint32_t had, struct changes *ids)
 }
 
 /* A later row is about this id: if it has a label or a note now, the table has that one. */
-static int spare(void *opaque, const sx_fresh_row *row)
+static int keep_later(void *opaque, const sx_fresh_row *row)
 {
 	struct gone *gone = opaque;
 	const sx_rows *ids = &gone->ids.rows;
@@ -382,7 +382,7 @@ static int remove_some(struct gone *gone, sx_dbi dbi, size_t *done)
 	uint64_t next_seq = m->snapshot.header.next_seq, removed = 0;
 	unsigned char bytes[8];
 	sx_slice key = { bytes, sizeof(bytes) };
-	int rc = sx_fresh_log_read(txn, &index->fresh->log, gone->seen_end, next_seq, spare, gone,
+	int rc = sx_fresh_log_read(txn, &index->fresh->log, gone->seen_end, next_seq, keep_later, gone,
 				   m->err);
 
 	gone->seen_end = next_seq;

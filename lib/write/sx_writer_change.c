@@ -184,7 +184,7 @@ static int check_free(simidx_writer *w, sx_call *c, uint64_t self, simidx_error 
 	return rc;
 }
 
-/* Choose an id: the one that was chosen when the call was judged before, if nobody has it now. */
+/* Choose an id: that of an earlier judgement of the call, if it is still free. */
 static int choose_id(simidx_writer *w, sx_call *c, uint64_t *id, simidx_error *err)
 {
 	const sx_header *h = &w->snapshot.header;
@@ -230,7 +230,7 @@ static int write_apart(simidx_writer *w, const simidx_doc *doc, uint64_t id, sim
 	return rc;
 }
 
-/* Add a document whose id and label nobody has. */
+/* Add a document whose id and label are free. */
 static int add(simidx_writer *w, sx_call *c, simidx_error *err)
 {
 	const simidx_doc *doc = c->doc;
