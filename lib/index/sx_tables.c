@@ -22,10 +22,15 @@ static int open_dbi(const struct opening *o, const char *name, sx_dbi *dbi)
 	return o->txn ? sx_dbi_open(o->txn, name, o->create, dbi, o->err) : SIMIDX_OK;
 }
 
-/* Open a table that is like `what`, with its optional columns after the others. */
+/*
+ * Open a table that is like `what`, with its optional columns after the others. Where its layout or
+ * fill is 0, it is that of the index.
+ */
 static int open_table(const struct opening *o, sx_table *table, const sx_table *what)
 {
 	*table = *what;
+	table->layout = what->layout ? what->layout : o->schema->layout;
+	table->fill = what->fill ? what->fill : o->schema->fill;
 	table->values_at = what->n_cols;
 	table->n_cols += what->columns ? what->columns->n : 0;
 	table->block_size = o->block_size;
@@ -39,8 +44,6 @@ static int open_permuted(const struct opening *o, sx_tables *t)
 	for (unsigned i = 0; !rc && i < o->schema->plan.n_tables; i++) {
 		sx_table what = { .kind = SX_TABLE_PERMUTED,
 				  .number = i + 1,
-				  .layout = o->schema->layout,
-				  .fill = o->schema->fill,
 				  .perm = &o->schema->plan.table[i] };
 
 		snprintf(what.name, sizeof(what.name), "t%02u", i + 1);
@@ -54,7 +57,6 @@ static int open_log(const struct opening *o, sx_table *log)
 	const sx_table what = { .name = "fresh",
 				.kind = SX_TABLE_NUMBERS,
 				.number = SX_NUMBER_FRESH,
-				.layout = o->schema->layout,
 				.fill = 100, /* only ever appended to */
 				.n_cols = SX_LOG_COLUMNS,
 				.columns = &o->schema->columns,
@@ -68,22 +70,17 @@ static int open_documents(const struct opening *o, sx_tables *t)
 	const sx_table postings = { .name = "postings",
 				    .kind = SX_TABLE_PAIRS,
 				    .number = SX_NUMBER_POSTINGS,
-				    .layout = o->schema->layout,
-				    .fill = o->schema->fill,
 				    .n_cols = SX_POSTINGS_COLUMNS,
 				    .columns = &o->schema->columns,
 				    .checks_rows = 1 };
 	const sx_table docs = { .name = "docs",
 				.kind = SX_TABLE_NUMBERS,
 				.number = SX_NUMBER_DOCS,
-				.layout = o->schema->layout,
-				.fill = o->schema->fill,
 				.n_cols = SX_DOCS_COLUMNS,
 				.checks_rows = 1 };
 	const sx_table by_label = { .name = "by_label",
 				    .kind = SX_TABLE_PAIRS,
 				    .layout = SIMIDX_LAYOUT_ROWS,
-				    .fill = o->schema->fill,
 				    .n_cols = SX_BY_LABEL_COLUMNS };
 	int rc = open_table(o, &t->postings, &postings);
 
