@@ -54,7 +54,7 @@ static double ns_by(const sx_costs *costs, const sx_cover *s)
 static int is_same(const sx_cover *a, const sx_cover *b)
 {
 	return a->scan == b->scan && a->n == b->n &&
-	       !memcmp(a->part, b->part, a->n * sizeof(a->part[0]));
+	       !memcmp(a->probed, b->probed, a->n * sizeof(a->probed[0]));
 }
 
 /* The number of a way among those there are; a new one is added. */
@@ -142,8 +142,8 @@ static void search_by(struct bench *b, sx_template *template, sx_access *access)
 	sx_hits_clear(&r->hits);
 	r->matches.n = 0;
 	bn_check(sx_hits_find(r->search, &finding, 1, &results.round_trips, &err), &err, "search");
-	bn_check(sx_matches_read(&r->matches, r->search, &f, 0, r->hits.n, 0, NULL, &err), &err,
-		 "documents");
+	bn_check(sx_matches_read(r->search, &f, sx_taking_of(&f, &r->matches), 0, r->hits.n, &err),
+		 &err, "documents");
 	sx_view_reset(&r->view);
 }
 
@@ -189,7 +189,7 @@ static void print_way(const sx_cover *s)
 	if (s->scan)
 		printf("scan");
 	for (unsigned i = 0; !s->scan && i < s->n; i++) {
-		const sx_part *p = &s->part[i];
+		const sx_probed *p = &s->probed[i];
 
 		printf("%st%02u<=%u/%u", i ? " " : "", p->table + 1u, p->threshold, p->bits);
 		if (p->flipped < p->bits)

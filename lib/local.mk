@@ -43,6 +43,7 @@ lib_libsx_core_la_SOURCES = \
 	lib/util/sx_hash.c \
 	lib/util/sx_hash.h \
 	lib/util/sx_pool.c \
+	lib/util/sx_order.h \
 	lib/util/sx_pool.h \
 	lib/util/sx_sort.c \
 	lib/util/sx_sort.h \
@@ -113,6 +114,7 @@ lib_libsx_core_la_SOURCES = \
 	lib/plan/sx_plan.c \
 	lib/plan/sx_plan.h \
 	lib/plan/sx_planner.c \
+	lib/plan/sx_predict.c \
 	lib/plan/sx_planner.h \
 	lib/plan/sx_probes.h \
 	lib/plan/sx_weights.c \
@@ -163,10 +165,14 @@ lib_libsx_core_la_SOURCES = \
 	lib/index/sx_schema.h \
 	lib/index/sx_snapshot.c \
 	lib/index/sx_snapshot.h \
+	lib/index/sx_table_info.c \
+	lib/index/sx_tables.c \
+	lib/index/sx_tables.h \
 	lib/index/sx_verify.c \
 	lib/index/sx_row_claims.c \
 	lib/index/sx_row_claims.h \
 	lib/index/sx_verify.h \
+	lib/index/sx_version.c \
 	lib/index/sx_walk.c \
 	lib/index/sx_walk.h \
 	lib/local/sx_local.c \

@@ -203,7 +203,7 @@ static int push_equal(const sx_memtable *memtable, struct question *q, enum sx_m
 {
 	uint64_t n = q->span->end - q->span->first;
 	uint32_t i = sx_memtable_newest(memtable, key, value);
-	/* Postings may have what a row added, and not know yet of the one that deleted it. */
+	/* Postings may have a document that a later row deletes. */
 	int all = key == SX_BY_FP && q->span->merge_end > q->span->first;
 	size_t had = q->rows->n;
 	int rc = SIMIDX_OK;
@@ -351,11 +351,12 @@ static int keep_last(sx_fresh_rows *rows, size_t from, int want_deletes, simidx_
 }
 
 int sx_fresh_near(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span,
-		  const sx_probes *probes, uint64_t query, unsigned k, sx_fresh_rows *rows,
-		  uint64_t *candidates, simidx_error *err)
+		  const sx_fresh_query *query, sx_fresh_rows *rows, uint64_t *candidates,
+		  simidx_error *err)
 {
-	struct question q = { .span = span, .what = NEAR, .value = query, .probes = probes, .k = k,
-			      .rows = rows, .candidates = candidates, .err = err };
+	struct question q = { .span = span, .what = NEAR, .value = query->fp,
+			      .probes = query->probes, .k = query->k, .rows = rows,
+			      .candidates = candidates, .err = err };
 	size_t from = rows->n;
 	int rc = ask(fresh, txn, &q);
 

@@ -43,17 +43,23 @@ sx_fresh *sx_fresh_new(void);
 /** NULL is allowed. */
 void sx_fresh_free(sx_fresh *fresh);
 
+/** What differs from a fingerprint in at most k bits. */
+typedef struct sx_fresh_query {
+	uint64_t fp;
+	unsigned k;
+	const sx_probes *probes; /* of plan 4x16 for the same f, exact for k; others find fewer rows */
+} sx_fresh_query;
+
 /**
- * Append the documents of a span whose fingerprint differs from `query` in at most k bits, as the
- * rows that added them; but not those that postings answer for, nor those that were deleted since.
+ * Append the documents of a span that a query finds, as the rows that added them; but not those
+ * that postings answer for, nor those that were deleted since.
  *
- * @param probes      of plan 4x16 for the same f, exact for radius k; others find fewer rows
  * @param candidates  raised by the rows or fingerprints compared
  * @return SIMIDX_OK, SIMIDX_E_NOMEM, SIMIDX_E_CORRUPT or an error of the store
  */
 int sx_fresh_near(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span,
-		  const sx_probes *probes, uint64_t query, unsigned k, sx_fresh_rows *rows,
-		  uint64_t *candidates, simidx_error *err);
+		  const sx_fresh_query *query, sx_fresh_rows *rows, uint64_t *candidates,
+		  simidx_error *err);
 
 /**
  * Append the rows of a span that deleted a document with one of these fingerprints, each once, by

@@ -52,7 +52,7 @@ uint32_t sx_memtable_older(const sx_memtable *memtable, enum sx_memtable_key key
 
 /**
  * Of row i and the older ones with the same fingerprint or label, the newest one that still says
- * something; or SX_MEMTABLE_NONE. A row that added a document, and the one that deleted it right
+ * something; or SX_MEMTABLE_NONE. A row that added a document, and the row that deleted it right
  * after that, come to nothing and are passed over. So a fingerprint or a label that has had very
  * many documents, one after another, has few rows.
  *

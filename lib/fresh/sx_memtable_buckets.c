@@ -121,8 +121,8 @@ static void lines_free(struct lines *lines)
 
 /*
  * Buckets are split one after another (linear hashing), so that no row has to wait until all are
- * laid out anew. The bucket of the `bits` leading bits v: that of an even v is the one that
- * v / 2 had with one bit less, that of an odd one was new then.
+ * laid out anew. The bucket of the `bits` leading bits v: an even v has the bucket that v / 2 had
+ * with one bit less; that of an odd v was new then.
  */
 static size_t bucket_at(uint64_t v, unsigned bits)
 {

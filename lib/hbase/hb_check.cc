@@ -151,7 +151,7 @@ void Checker::read_rows()
 								 row.cells[0].timestamp });
 			return;
 		}
-		stranger(index_, row, row.cells, "row that is none of an index");
+		unknown_row(index_, row, row.cells, "row that is none of an index");
 	});
 }
 
@@ -166,7 +166,7 @@ void Checker::read_labels()
 			else
 				others.push_back(cell);
 		if (!others.empty())
-			stranger(docs_, row, others, "label that has none of a document");
+			unknown_row(docs_, row, others, "label that has none of a document");
 	});
 }
 
@@ -182,13 +182,13 @@ void Checker::read_others()
 		      { documents_end, key(ROW_LEASE) }, { key(ROW_LEASE + 1), key(ROW_LABEL) },
 		      { key(ROW_LAYOUT) + '\0', key(ROW_WRITER) }, { key(ROW_TEXT + 1), "" } },
 	     DOCUMENT_PAGE, [&](const gateway::Result &row) {
-		stranger(docs_, row, row.cells, "row that is none of an index");
+		unknown_row(docs_, row, row.cells, "row that is none of an index");
 	});
 }
 
 /** Cells that nobody has stored in earnest. */
-void Checker::stranger(const std::string &table, const gateway::Result &row,
-		       const std::vector<gateway::Cell> &cells, const char *what)
+void Checker::unknown_row(const std::string &table, const gateway::Result &row,
+			  const std::vector<gateway::Cell> &cells, const char *what)
 {
 	std::vector<gateway::Delete> deletes;
 

@@ -121,8 +121,8 @@ private:
 	void read_rows();
 	void read_labels();
 	void read_others();
-	void stranger(const std::string &table, const gateway::Result &row,
-		      const std::vector<gateway::Cell> &cells, const char *what);
+	void unknown_row(const std::string &table, const gateway::Result &row,
+			 const std::vector<gateway::Cell> &cells, const char *what);
 	void note_damaged(const gateway::Result &row);
 	void look_at_damaged();
 	bool is_at_work_on(uint64_t id, const Damaged &damaged) const;

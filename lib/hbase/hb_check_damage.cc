@@ -50,7 +50,7 @@ void Checker::note_damaged(const gateway::Result &row)
 	if (id <= SIMIDX_MAX_ID && row.row == document_key(id))
 		damaged_[id].row = row;
 	else
-		stranger(docs_, row, row.cells, "row that is none of a document");
+		unknown_row(docs_, row, row.cells, "row that is none of a document");
 }
 
 /** Somebody may be about to store another version of it. */

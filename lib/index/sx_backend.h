@@ -4,7 +4,7 @@
 /*
  * The seam between an index and what holds its tables: a directory of this machine (lib/local) or
  * an engine (lib/remote, simidx_engine.h). What is above it - limits, the nearest, labels that
- * are unique, rows that wait for a commit - stands there once, and asks nobody which of the two
+ * are unique, rows that wait for a commit - stands there once, and does not ask which of the two
  * it talks to.
  *
  * It is chosen where an index is opened (lib/open), and does not change afterwards.

@@ -32,7 +32,7 @@ static int check_pages(const simidx *index, simidx_error *err)
 	return rc ? sx_fail(err, rc, "nothing is copied: %s", local.text) : SIMIDX_OK;
 }
 
-/* SIMIDX_E_MOVED if another index has taken the place of this one, or somebody has moved it. */
+/* SIMIDX_E_MOVED if another index has taken the place of this one, or it was moved. */
 static int check_place(const simidx *index, simidx_error *err)
 {
 	sx_snapshot s;

@@ -45,7 +45,7 @@ int sx_documents_label(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_sli
 
 	sx_store_be64(bytes, id);
 	rc = sx_dbi_get(txn, tables->labels, key, label, err);
-	/* An empty one is to be removed by the commit of the writer who asks. */
+	/* The commit of the writer that asks removes an empty one. */
 	return !rc && !label->size ? SIMIDX_E_NOT_FOUND : rc;
 }
 
@@ -217,8 +217,10 @@ sx_values sx_match_values(const simidx_match *match, uint64_t unknown_fp2)
 
 int sx_documents_check_next_id(const simidx *index, uint64_t next_id, simidx_error *err)
 {
-	if (!index->schema->has_ids)
-		return sx_fail(err, SIMIDX_E_UNSUPPORTED, "the index holds no ids");
+	int rc = sx_schema_need_ids(index->schema, err);
+
+	if (rc)
+		return rc;
 	if (next_id > SIMIDX_MAX_ID + 1)
 		return sx_fail(err, SIMIDX_E_RANGE, "the next id is above %llu",
 			       (unsigned long long)SIMIDX_MAX_ID + 1);

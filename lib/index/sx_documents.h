@@ -46,7 +46,7 @@ int sx_documents_label(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_sli
 		       simidx_error *err);
 
 /**
- * Whether the label of a document is the one that was stored. The bytes of labels have no checksum,
+ * Whether the label of a document is what was stored. The bytes of labels have no checksum,
  * but a hash: in by_label or, until that is merged, in the fresh row of the document.
  *
  * @return SIMIDX_OK; SIMIDX_E_CORRUPT
@@ -77,8 +77,8 @@ sx_values sx_documents_values(const simidx *index, const simidx_doc *doc, uint64
 uint32_t sx_documents_now(void);
 
 /**
- * Tell those of the optional columns in a match. What stands for a second fingerprint that is not
- * known is shown to nobody.
+ * Tell those of the optional columns in a match, but not what stands for an unknown second
+ * fingerprint.
  */
 void sx_match_set_values(const simidx *index, simidx_match *match, sx_values values);
 

@@ -218,7 +218,9 @@ static int check_values(const sx_header *h, simidx_error *err)
 	else if (h->first_seq > h->next_seq || h->next_id > SIMIDX_MAX_ID + 1 ||
 		 !is_merge_possible(h))
 		wrong = "impossible counts";
-	else if (h->flags & SIMIDX_CREATE_NOTES ? h->flags & SIMIDX_CREATE_NO_IDS : h->notes)
+	else if (!sx_header_can_have(h->flags))
+		wrong = "notes or columns without ids";
+	else if (h->notes && !(h->flags & SIMIDX_CREATE_NOTES))
 		wrong = "notes where there can be none";
 	return wrong ? sx_fail(err, SIMIDX_E_CORRUPT, "header: %s", wrong) : SIMIDX_OK;
 }
@@ -297,4 +299,13 @@ int sx_header_is_alike(const sx_header *a, const sx_header *b)
 	return a->page_size == b->page_size && a->bits == b->bits && a->layout == b->layout &&
 	       a->fill == b->fill && !strcmp(a->plan.name, b->plan.name) &&
 	       !((a->flags ^ b->flags) & ~SX_FLAG_UNKNOWN_FP2);
+}
+
+sx_table_count *sx_header_count(sx_header *h, unsigned number)
+{
+	if (number && number <= h->plan.n_tables)
+		return &h->table[number - 1];
+	if (number == SX_NUMBER_POSTINGS)
+		return &h->other[SX_COUNT_POSTINGS];
+	return number == SX_NUMBER_DOCS ? &h->other[SX_COUNT_DOCS] : NULL;
 }

@@ -75,6 +75,31 @@ static inline sx_fresh_span sx_header_fresh(const sx_header *h)
 }
 
 /**
+ * What a header has of the table with this number (enum sx_table_number). NULL: it does not count
+ * that table.
+ */
+sx_table_count *sx_header_count(sx_header *header, unsigned number);
+
+/** Whether documents have ids. Where they have none, a document is a fingerprint and nothing else. */
+static inline int sx_header_has_ids(const sx_header *h)
+{
+	return !(h->flags & SIMIDX_CREATE_NO_IDS);
+}
+
+/** The documents that there are. */
+static inline uint64_t sx_header_documents(const sx_header *h)
+{
+	/* Without ids, only a merge finds which fresh rows repeat a fingerprint. */
+	return sx_header_has_ids(h) ? h->documents : h->table[0].rows + h->next_seq - h->first_seq;
+}
+
+/** Whether an index can have these flags of simidx_create(): columns and notes need ids. */
+static inline int sx_header_can_have(uint32_t flags)
+{
+	return !(flags & SIMIDX_CREATE_NO_IDS && flags & (sx_columns_flags() | SIMIDX_CREATE_NOTES));
+}
+
+/**
  * Whether fresh rows may have deleted documents: between merges, the documents that are not in
  * postings are as many as the fresh rows only if all of these add one.
  */
@@ -82,7 +107,7 @@ static inline int sx_header_may_delete(const sx_header *h)
 {
 	uint64_t rows = h->next_seq - h->first_seq;
 
-	if (!rows || h->flags & SIMIDX_CREATE_NO_IDS)
+	if (!rows || !sx_header_has_ids(h))
 		return 0;
 	return h->state & SX_STATE_MERGING ||
 	       rows != h->documents - h->other[SX_COUNT_POSTINGS].rows;

@@ -3,9 +3,7 @@
 
 #include "index/sx_index.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <simidx_check.h>
 #include <simidx_info.h>
@@ -14,7 +12,6 @@
 #include "store/sx_page_check.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
-#include "util/sx_hash.h"
 
 /* A transaction of a merge writes 16 MB of blocks, or as many rows as make about that. */
 #define MERGE_BLOCKS 4096
@@ -28,108 +25,10 @@
 #define OLDER_DELETED 65536
 #define OLDER_SEEN 4000000
 
-const char *simidx_version(void)
-{
-	return SIMIDX_VERSION_STRING;
-}
-
-static char build_info[128];
-
-static void make_build_info(void)
-{
-	unsigned xxh = sx_hash_version();
-	int lmdb[3];
-
-	sx_store_lmdb_version(lmdb);
-	snprintf(build_info, sizeof(build_info),
-		 "LMDB %d.%d.%d, xxHash %u.%u.%u, format %d.%d, %s", lmdb[0], lmdb[1], lmdb[2],
-		 xxh / 10000, xxh / 100 % 100, xxh % 100, SX_FORMAT_MAJOR, SX_FORMAT_MINOR,
-		 sx_kernel_best()->name);
-}
-
-const char *simidx_build_info(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, make_build_info);
-	return build_info;
-}
-
-/* `columns`: the optional ones, which follow n_cols others; or NULL. */
-static int open_table(const simidx *index, sx_txn *txn, int create, sx_table *table,
-		      const char *name, enum sx_table_kind kind, unsigned n_cols,
-		      const sx_columns *columns, simidx_error *err)
-{
-	memset(table, 0, sizeof(*table));
-	snprintf(table->name, sizeof(table->name), "%s", name);
-	table->kind = kind;
-	table->n_cols = n_cols + (columns ? columns->n : 0);
-	table->columns = columns;
-	table->values_at = n_cols;
-	table->layout = index->schema->layout;
-	table->fill = index->schema->fill;
-	table->block_size = sx_store_block_size(index->store);
-	if (!txn)
-		return SIMIDX_OK;
-	return sx_dbi_open(txn, name, create, &table->dbi, err);
-}
-
-static int open_permuted(simidx *index, sx_txn *txn, int create, simidx_error *err)
-{
-	for (unsigned t = 0; t < index->schema->plan.n_tables; t++) {
-		sx_table *table = &index->tables.permuted[t];
-		char name[16];
-		int rc;
-
-		snprintf(name, sizeof(name), "t%02u", t + 1);
-		rc = open_table(index, txn, create, table, name, SX_TABLE_PERMUTED, 0, NULL, err);
-		if (rc)
-			return rc;
-		table->number = t + 1;
-		table->perm = &index->schema->plan.table[t];
-	}
-	return SIMIDX_OK;
-}
-
-static int open_documents(simidx *index, sx_txn *txn, int create, simidx_error *err)
-{
-	sx_tables *t = &index->tables;
-	int rc = open_table(index, txn, create, &t->postings, "postings", SX_TABLE_PAIRS,
-			    SX_POSTINGS_COLUMNS, &index->schema->columns, err);
-
-	if (!rc)
-		rc = open_table(index, txn, create, &t->docs, "docs", SX_TABLE_NUMBERS,
-				SX_DOCS_COLUMNS, NULL, err);
-	if (!rc)
-		rc = open_table(index, txn, create, &t->by_label, "by_label", SX_TABLE_PAIRS,
-				SX_BY_LABEL_COLUMNS, NULL, err);
-	t->postings.number = SX_NUMBER_POSTINGS;
-	t->docs.number = SX_NUMBER_DOCS;
-	t->postings.checks_rows = t->docs.checks_rows = 1;
-	t->by_label.layout = SIMIDX_LAYOUT_ROWS;
-	if (!rc && txn)
-		rc = sx_dbi_open(txn, "labels", create, &t->labels, err);
-	if (!rc && txn && index->schema->has_notes)
-		rc = sx_dbi_open(txn, "notes", create, &t->notes, err);
-	return rc;
-}
-
 int sx_index_open_tables(simidx *index, sx_txn *txn, int create, simidx_error *err)
 {
-	int rc = open_permuted(index, txn, create, err);
-
-	if (!rc)
-		rc = open_table(index, txn, create, &index->fresh->log, "fresh", SX_TABLE_NUMBERS,
-				SX_LOG_COLUMNS, &index->schema->columns, err);
-	index->fresh->log.fill = 100; /* only ever appended to */
-	index->fresh->log.number = SX_NUMBER_FRESH;
-	index->fresh->log.checks_rows = 1;
-	if (!rc && index->schema->has_ids)
-		rc = open_documents(index, txn, create, err);
-	if (rc != SIMIDX_E_NOT_FOUND)
-		return rc;
-	sx_err_clear(err);
-	return sx_fail(err, SIMIDX_E_CORRUPT, "a table of the index is missing");
+	return sx_tables_open(&index->tables, &index->fresh->log, index->schema,
+			      sx_store_block_size(index->store), txn, create, err);
 }
 
 void sx_index_set_schema(simidx *index, sx_schema *schema)
@@ -204,7 +103,7 @@ static int read_store(simidx *index, int only, simidx_error *err)
 	return rc;
 }
 
-/* What must be known before LMDB reads a page: all of it for who does not trust the file. */
+/* Check pages before LMDB reads them: all, if the file is not trusted or is too short. */
 static int check_pages(sx_store *store, unsigned flags, simidx_error *err)
 {
 	simidx_error local = { 0 };

@@ -10,26 +10,9 @@
 
 #include "fresh/sx_fresh.h"
 #include "index/sx_backend.h"
-#include "index/sx_schema.h"
+#include "index/sx_tables.h"
 #include "plan/sx_planner.h"
 #include "table/sx_block_index_cache.h"
-#include "table/sx_table.h"
-
-/** Columns of the tables of documents; optional ones follow those of postings. */
-enum sx_postings_column { SX_POSTINGS_ID, SX_POSTINGS_COLUMNS };
-enum sx_docs_column { SX_DOCS_FP, SX_DOCS_COLUMNS };
-enum sx_by_label_column { SX_BY_LABEL_ID, SX_BY_LABEL_COLUMNS };
-
-/** The sub-databases of an index. */
-typedef struct sx_tables {
-	sx_table permuted[SX_MAX_TABLES]; /* "t01".. */
-	sx_table postings;
-	sx_table docs;
-	sx_table by_label; /* key = hash of the label, column 0 = id; always in the rows layout */
-	sx_dbi labels; /* id -> bytes of the label */
-	sx_dbi notes;  /* id -> note and checksum (sx_notes.h), in an index with notes */
-	sx_meta meta;
-} sx_tables;
 
 /** What a join does instead of what is cheapest, or usual, which 0 is. Tests need it for small sets. */
 typedef struct sx_join_tuning {
@@ -56,9 +39,8 @@ typedef struct sx_tuning {
 } sx_tuning;
 
 /**
- * An open index. The handle does not change from opening to closing, but for who hears of
- * progress; what changes is behind its pointers, each of which has functions and locks of its
- * own.
+ * An open index. The handle does not change from opening to closing, but for the callback of
+ * progress; what changes is behind its pointers, each of which has functions and locks of its own.
  */
 struct simidx {
 	const sx_schema *schema;   /* what it is */
@@ -104,10 +86,7 @@ int sx_index_refuse(enum sx_capability capability, const char *holder, const cha
 int sx_index_need(const simidx *index, enum sx_capability capability, const char *function,
 		  simidx_error *err);
 
-/**
- * Open the sub-databases in a transaction, making them if asked to. Without a transaction only what
- * they are is set, but for their dbi.
- */
+/** Open its sub-databases: sx_tables_open(). */
 int sx_index_open_tables(simidx *index, sx_txn *txn, int create, simidx_error *err);
 
 /** A handle for an open store; takes the store over, also on failure. */

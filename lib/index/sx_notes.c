@@ -41,7 +41,7 @@ int sx_notes_get(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_slice *no
 
 	sx_store_be64(bytes, id);
 	rc = sx_dbi_get(txn, tables->notes, key, &value, err);
-	/* An empty one is to be removed by the commit of the writer who asks. */
+	/* The commit of the writer that asks removes an empty one. */
 	if (!rc && !value.size)
 		rc = SIMIDX_E_NOT_FOUND;
 	return rc ? rc : sx_note_decode(id, value, note, err);

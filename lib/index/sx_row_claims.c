@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "util/sx_alloc.h"
+#include "util/sx_order.h"
 
 int sx_row_claims_push(sx_row_claims *claims, const sx_fresh_row *row, uint64_t seq)
 {
@@ -58,18 +59,9 @@ void sx_row_claims_keep_last(sx_row_claims *claims)
 /* The first one from (id, hash) on. */
 static size_t find(const sx_row_claims *claims, uint64_t id, uint64_t hash)
 {
-	size_t low = 0, high = claims->n;
+	const sx_row_claim key = { .id = id, .hash = hash };
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const sx_row_claim *s = &claims->at[middle];
-
-		if (s->id < id || (s->id == id && s->hash < hash))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sx_items_below(claims->at, claims->n, sizeof(key), &key, compare);
 }
 
 int sx_row_claims_have_label(const sx_row_claims *claims, uint64_t hash, uint64_t id)

@@ -64,6 +64,13 @@ int sx_schema_of_header(const sx_header *h, sx_schema **out, simidx_error *err)
 	return SIMIDX_OK;
 }
 
+int sx_schema_need_ids(const sx_schema *schema, simidx_error *err)
+{
+	return schema->has_ids ? SIMIDX_OK
+			       : sx_fail(err, SIMIDX_E_UNSUPPORTED,
+					 "the index holds no ids and no labels");
+}
+
 void sx_schema_free(const sx_schema *schema)
 {
 	if (!schema)

@@ -43,6 +43,15 @@ uint32_t sx_schema_flags(void);
 /** Set those of these flags that are set, and what they say. */
 void sx_schema_set_flags(sx_schema *schema, uint32_t flags);
 
+/** SIMIDX_E_UNSUPPORTED if documents have no ids, and so no labels. */
+int sx_schema_need_ids(const sx_schema *schema, simidx_error *err);
+
+/** What walks are in the order of: the ids, or where there are none the fingerprints. */
+static inline uint64_t sx_schema_order(const sx_schema *schema, uint64_t id, uint64_t fp)
+{
+	return schema->has_ids ? id : fp;
+}
+
 /** NULL is allowed. */
 void sx_schema_free(const sx_schema *schema);
 

@@ -8,7 +8,7 @@
 #include "util/sx_err.h"
 
 /*
- * The header is read again only when somebody has committed since. Where it says that another
+ * The header is read again only after a commit. Where it says that another
  * index was to take this one's place, the path decides whether that happened.
  */
 int sx_snapshot_load(sx_snapshot *s, simidx_error *err)
@@ -132,13 +132,12 @@ uint64_t sx_view_fresh_rows(const sx_view *view)
 	return view->snapshot.header.next_seq - view->snapshot.header.first_seq;
 }
 
-/* Take the block index of one table. Returns 1 if it has the one that it can have. */
+/* Take the block index of one table. Returns 1 if it has it. */
 static int take(sx_view *view, unsigned t, unsigned map_changes, uint64_t expected)
 {
 	sx_snapshot *s = &view->snapshot;
 	sx_block_index_cache *cache = s->index->block_index_cache;
-	const sx_table_count *count = t == SX_VIEW_POSTINGS ? &s->header.other[SX_COUNT_POSTINGS]
-							    : &s->header.table[t];
+	const sx_table_count *count = sx_header_count(&s->header, view->table[t].table->number);
 	sx_table_version version = { view->table[t].table, count->rows, count->generation,
 				     map_changes };
 	sx_cached_index *held = view->held[t];

@@ -20,8 +20,7 @@ typedef struct sx_snapshot {
 	sx_header header;
 	unsigned map_changes; /* of the store until then */
 	int is_begun;         /* of a writer: its transaction has begun */
-	struct sx_doc_cache
-		*known; /* of a writer: what it knows of an engine's documents (lib/remote) */
+	struct sx_doc_cache *doc_cache; /* of a writer: documents of an engine (lib/remote) */
 } sx_snapshot;
 
 /** Whether a writer's snapshot has begun. */

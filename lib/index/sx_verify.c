@@ -406,38 +406,49 @@ static void report_meta(void *ctx, const char *name, const char *what)
 	problem(ctx, name, "%s", what);
 }
 
-static int verify_all(struct verify *v)
+/* The tables that an index with ids has. */
+static int check_documents(struct verify *v)
 {
 	const sx_tables *tables = &v->index->tables;
 	const sx_header *h = &v->snapshot.header;
-	int has_ids = v->index->schema->has_ids;
+	int rc = check_table(v, &tables->postings, &v->postings, &h->other[SX_COUNT_POSTINGS], NULL);
+
+	if (!rc)
+		rc = check_table(v, &tables->docs, &v->docs, &h->other[SX_COUNT_DOCS], see_docs);
+	if (!rc)
+		rc = check_labels(v);
+	if (!rc)
+		rc = read_table(v, &tables->by_label, &v->by_label, see_by_label);
+	if (rc)
+		return rc;
+	check_next_id(v, "docs", v->docs_end);
+	check_next_id(v, "fresh", v->fresh_end);
+	return SIMIDX_OK;
+}
+
+static int verify_all(struct verify *v)
+{
+	const sx_tables *tables = &v->index->tables;
+	const sx_schema *schema = v->index->schema;
+	const sx_header *h = &v->snapshot.header;
 	int rc = SIMIDX_OK;
 
-	for (unsigned t = 0; !rc && t < v->index->schema->plan.n_tables; t++)
+	for (unsigned t = 0; !rc && t < schema->plan.n_tables; t++)
 		rc = check_table(v, &tables->permuted[t], &v->permuted[t], &h->table[t], NULL);
 	if (!rc)
 		rc = check_fresh(v);
-	if (!rc && has_ids)
-		rc = check_table(v, &tables->postings, &v->postings, &h->other[SX_COUNT_POSTINGS],
-				 NULL);
-	if (!rc && has_ids)
-		rc = check_table(v, &tables->docs, &v->docs, &h->other[SX_COUNT_DOCS], see_docs);
-	if (!rc && has_ids)
-		rc = check_labels(v);
-	if (!rc && has_ids)
-		rc = read_table(v, &tables->by_label, &v->by_label, see_by_label);
-	if (!rc && v->index->schema->has_notes)
+	if (!rc && schema->has_ids)
+		rc = check_documents(v);
+	if (!rc && schema->has_notes)
 		rc = check_notes(v);
 	if (rc)
 		return rc;
-	if (has_ids) {
-		check_next_id(v, "docs", v->docs_end);
-		check_next_id(v, "fresh", v->fresh_end);
+	if (!(h->state & SX_STATE_MERGING)) {
+		if (schema->has_ids)
+			check_documents_agree(v);
+		else
+			check_tables_agree(v);
 	}
-	if (has_ids && !(h->state & SX_STATE_MERGING))
-		check_documents_agree(v);
-	else if (!(h->state & SX_STATE_MERGING))
-		check_tables_agree(v);
 	rc = sx_meta_check_basis(v->snapshot.txn, &tables->meta, h, report_meta, v, v->err);
 	if (rc)
 		return rc;
@@ -500,14 +511,11 @@ static int verify(struct verify *v, const simidx *index, simidx_error *err)
 
 	v->index = index;
 	v->err = err;
-	v->n_steps = index->schema->plan.n_tables + (index->schema->has_ids ? 6 : 2) +
-		     (index->schema->has_notes ? 1 : 0);
+	v->n_steps = 1 + sx_tables_count(index->schema); /* the pages, and each table */
 	rc = begin(v);
 	if (!rc && !v->report.problems) {
 		rc = verify_all(v);
-		v->report.documents = index->schema->has_ids
-					      ? h->documents
-					      : v->permuted[0].rows + v->fresh.rows;
+		v->report.documents = sx_header_documents(h);
 	}
 	sx_snapshot_end(&v->snapshot);
 	free(v->claims.at);

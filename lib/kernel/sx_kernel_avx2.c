@@ -79,8 +79,8 @@ AVX2 static size_t near_low_avx2(const unsigned char *low, unsigned width, size_
 		width,
 	};
 
-	return sx_near_low_steps(near_eight, &f, 22 * width + 16, low, width, n, readable, query,
-				 k, hits);
+	return sx_near_low_steps(near_eight, &f, 22 * width + 16,
+				 (sx_low_bytes){ low, width, n, readable }, query, k, hits);
 }
 
 AVX2 static size_t near_u64_avx2(const uint64_t *fps, size_t n, uint64_t query, unsigned k,
@@ -100,7 +100,7 @@ AVX2 static size_t near_u64_avx2(const uint64_t *fps, size_t n, uint64_t query, 
 		}
 		found = sx_emit_u32(near, i - j, hits, found);
 	}
-	return sx_near_u64_plain(sx_count_builtin, fps, i, n, query, k, hits, found);
+	return found + sx_near_u64_plain(sx_count_builtin, fps, i, n, query, k, hits + found);
 }
 
 /* Bit j: number j of eight is near. */
@@ -130,7 +130,7 @@ AVX2 SX_INLINE __m256i without_bits(__m256i x, unsigned k)
 	return x;
 }
 
-/* Which of the four from p on are near to the one that is d after. */
+/* Which of the four entries from p on are near the entry d places after them. */
 AVX2 SX_INLINE __m256i near_after_four(const uint64_t *p, unsigned d, unsigned k)
 {
 	__m256i x = _mm256_loadu_si256((const __m256i *)p);

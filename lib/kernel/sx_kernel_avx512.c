@@ -65,8 +65,8 @@ AVX512 static size_t near_low_avx512(const unsigned char *low, unsigned width, s
 		used_of(width),
 	};
 
-	return sx_near_low_steps(near_eight, &f, 16 * width + 64, low, width, n, readable, query,
-				 k, hits);
+	return sx_near_low_steps(near_eight, &f, 16 * width + 64,
+				 (sx_low_bytes){ low, width, n, readable }, query, k, hits);
 }
 
 AVX512 static size_t near_u64_avx512(const uint64_t *fps, size_t n, uint64_t query,

@@ -62,8 +62,8 @@ static size_t near_low_neon(const unsigned char *low, unsigned width, size_t n, 
 {
 	struct filter f = filter_of(query, width, k);
 
-	return sx_near_low_steps(near_eight, &f, 22 * width + 16, low, width, n, readable, query,
-				 k, hits);
+	return sx_near_low_steps(near_eight, &f, 22 * width + 16,
+				 (sx_low_bytes){ low, width, n, readable }, query, k, hits);
 }
 
 static size_t near_u64_neon(const uint64_t *fps, size_t n, uint64_t query, unsigned k,
@@ -83,7 +83,7 @@ static size_t near_u64_neon(const uint64_t *fps, size_t n, uint64_t query, unsig
 		}
 		found = sx_emit_u32(few_bits(c[0], c[1], c[2], c[3], max), i, hits, found);
 	}
-	return sx_near_u64_plain(sx_count_builtin, fps, i, n, query, k, hits, found);
+	return found + sx_near_u64_plain(sx_count_builtin, fps, i, n, query, k, hits + found);
 }
 
 static unsigned near_16_neon(const uint32_t *words, uint32_t query, unsigned k)

@@ -35,15 +35,23 @@ SX_INLINE uint64_t sx_load_low(const unsigned char *p, unsigned width, size_t re
 	return x;
 }
 
-/** near_low() for entries [from, n), after `found` hits. */
-SX_INLINE size_t sx_near_low_plain(sx_count_fn *count, const unsigned char *low,
-				   unsigned width, size_t from, size_t n, size_t readable,
-				   uint64_t query, unsigned k, uint16_t *hits, size_t found)
+/** The first four arguments of near_low(). */
+typedef struct sx_low_bytes {
+	const unsigned char *low;
+	unsigned width;
+	size_t n, readable;
+} sx_low_bytes;
+
+/** near_low() for entries [from, e.n). */
+SX_INLINE size_t sx_near_low_plain(sx_count_fn *count, sx_low_bytes e, size_t from, uint64_t query,
+				   unsigned k, uint16_t *hits)
 {
-	query &= sx_low_bits(8 * width);
+	size_t found = 0;
+
+	query &= sx_low_bits(8 * e.width);
 	/* Written without a branch on the outcome: the next hit overwrites a miss. */
-	for (size_t i = from; i < n; i++) {
-		uint64_t x = sx_load_low(low + i * width, width, readable - i * width);
+	for (size_t i = from; i < e.n; i++) {
+		uint64_t x = sx_load_low(e.low + i * e.width, e.width, e.readable - i * e.width);
 
 		hits[found] = (uint16_t)i;
 		found += count(x ^ query) <= k;
@@ -51,11 +59,12 @@ SX_INLINE size_t sx_near_low_plain(sx_count_fn *count, const unsigned char *low,
 	return found;
 }
 
-/** near_u64() for fingerprints [from, n), after `found` hits. */
+/** near_u64() for fingerprints [from, n). */
 SX_INLINE size_t sx_near_u64_plain(sx_count_fn *count, const uint64_t *fps, size_t from,
-				   size_t n, uint64_t query, unsigned k, uint32_t *hits,
-				   size_t found)
+				   size_t n, uint64_t query, unsigned k, uint32_t *hits)
 {
+	size_t found = 0;
+
 	for (size_t i = from; i < n; i++) {
 		hits[found] = (uint32_t)i;
 		found += count(fps[i] ^ query) <= k;
@@ -132,27 +141,25 @@ typedef uint64_t sx_near_eight_fn(const void *filter, const unsigned char *p);
  * @param need  bytes that 24 entries read
  */
 SX_INLINE size_t sx_near_low_steps(sx_near_eight_fn *eight, const void *filter, size_t need,
-				   const unsigned char *low, unsigned width, size_t n,
-				   size_t readable, uint64_t query, unsigned k, uint16_t *hits)
+				   sx_low_bytes e, uint64_t query, unsigned k, uint16_t *hits)
 {
 	size_t found = 0, step, i = 0;
 
-	for (; i < n && readable - i * width >= need; i += step) {
-		const unsigned char *p = low + i * width;
+	for (; i < e.n && e.readable - i * e.width >= need; i += step) {
+		const unsigned char *p = e.low + i * e.width;
 		uint64_t near = eight(filter, p);
 
 		step = 8;
-		if (n - i > 8) {
-			near |= eight(filter, p + 8 * width) << 8;
-			near |= eight(filter, p + 16 * width) << 16;
+		if (e.n - i > 8) {
+			near |= eight(filter, p + 8 * e.width) << 8;
+			near |= eight(filter, p + 16 * e.width) << 16;
 			step = 24;
 		}
-		if (n - i < step)
-			near &= sx_low_bits((unsigned)(n - i));
+		if (e.n - i < step)
+			near &= sx_low_bits((unsigned)(e.n - i));
 		found = sx_emit_u16(near, i, hits, found);
 	}
-	return sx_near_low_plain(sx_count_builtin, low, width, i, n, readable, query, k, hits,
-				 found);
+	return found + sx_near_low_plain(sx_count_builtin, e, i, query, k, hits + found);
 }
 
 /** Place of set bit number i of a word that has more than i. */
@@ -278,12 +285,13 @@ SX_INLINE size_t sx_decode_plain(sx_count_fn *count, sx_select_fn *select,
 					    size_t n, size_t readable, uint64_t query,        \
 					    unsigned k, uint16_t *hits)                       \
 	{                                                                                     \
-		return sx_near_low_plain(count, low, width, 0, n, readable, query, k, hits, 0); \
+		return sx_near_low_plain(count, (sx_low_bytes){ low, width, n, readable }, 0, \
+					 query, k, hits);                                     \
 	}                                                                                     \
 	target static size_t near_u64_##isa(const uint64_t *fps, size_t n, uint64_t query,    \
 					    unsigned k, uint32_t *hits)                       \
 	{                                                                                     \
-		return sx_near_u64_plain(count, fps, 0, n, query, k, hits, 0);                \
+		return sx_near_u64_plain(count, fps, 0, n, query, k, hits);                   \
 	}                                                                                     \
 	target static unsigned near_16_##isa(const uint32_t *words, uint32_t query,           \
 					     unsigned k)                                      \

@@ -31,9 +31,9 @@ struct compact {
 
 static int check_options(const simidx_compact_options *o, const char *destination, simidx_error *err)
 {
-	unsigned known = SIMIDX_OPEN_FORCE | (destination ? SIMIDX_OPEN_STATIC : 0);
+	unsigned allowed = SIMIDX_OPEN_FORCE | (destination ? SIMIDX_OPEN_STATIC : 0);
 
-	if (!o || o->flags & ~known || o->wait_ms < -1)
+	if (!o || o->flags & ~allowed || o->wait_ms < -1)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_compact: bad options");
 	return SIMIDX_OK;
 }

@@ -140,15 +140,15 @@ static int open_old(simidx_loader *l, simidx_error *err)
  */
 static int prepare_sorters(simidx_loader *l, simidx_error *err)
 {
-	int has_ids = !(l->target.create.flags & SIMIDX_CREATE_NO_IDS);
-	unsigned n_values = sx_columns_of_flags(l->target.create.flags).n;
+	const simidx *index = l->target.index;
+	unsigned n_values = index->schema->columns.n;
 	const char *dir = sx_loader_tmpdir(l);
 	size_t half = l->memory / 2, eighth = l->memory / 8;
 	int rc;
 
 	/* Documents and labels come in the order of ids, which a stable sort keeps. */
-	rc = sx_sorter_new(has_ids ? 2 + n_values : 1, 1, 0, half, dir, &l->output.by_fp, err);
-	if (rc || !has_ids)
+	rc = sx_sorter_new(1 + index->tables.postings.n_cols, 1, 0, half, dir, &l->output.by_fp, err);
+	if (rc || !index->schema->has_ids)
 		return rc;
 	rc = sx_sorter_new(3 + n_values, 1, 0, half, dir, &l->input.by_id, err);
 	if (!rc)
@@ -157,7 +157,7 @@ static int prepare_sorters(simidx_loader *l, simidx_error *err)
 		rc = sx_sorter_new(5, 1, 0, eighth, dir, &l->input.label_hashes, err);
 	if (!rc)
 		rc = sx_sorter_new(2, 1, 0, eighth, dir, &l->output.by_label, err);
-	if (!rc && l->target.create.flags & SIMIDX_CREATE_NOTES)
+	if (!rc && index->schema->has_notes)
 		rc = sx_sorter_new(4, 1, 0, eighth / 2, dir, &l->input.note_rows, err);
 	return rc;
 }
@@ -427,8 +427,6 @@ static int write_header(simidx_loader *l, simidx_error *err)
 	sx_txn *txn = l->output.txn;
 	int rc;
 
-	if (l->target.create.flags & SIMIDX_CREATE_NO_IDS)
-		l->output.header.documents = l->output.n_distinct;
 	l->output.header.next_id = l->next_id;
 	if (l->has_unknown_fp2) {
 		l->output.header.flags |= SX_FLAG_UNKNOWN_FP2;

@@ -282,7 +282,7 @@ static int read_note(struct docs *d, size_t i)
 	return sx_spill_read(l->input.note_bytes, s->note_at, d->note.at, d->note.size, d->err);
 }
 
-/* Take the document of a stream as the one that stays. */
+/* Keep the document of a stream. */
 static int set_candidate(struct docs *d, size_t i)
 {
 	struct stream *s = &d->stream[i];
@@ -391,7 +391,6 @@ static int write_all(struct docs *d)
 		rc = sx_append_finish(&d->append, d->err);
 	if (rc)
 		return rc;
-	l->output.header.documents = d->append.count;
 	l->output.header.other[SX_COUNT_DOCS].rows = d->append.count;
 	l->output.header.other[SX_COUNT_DOCS].digest = d->append.digest;
 	l->output.header.other[SX_COUNT_DOCS].generation++;

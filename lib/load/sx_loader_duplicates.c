@@ -236,9 +236,9 @@ static int reject(struct search *s, uint64_t id, uint64_t source, uint64_t key, 
 }
 
 /*
- * Who is the first to have an id and a label stays. From the first to the last, one who does not
- * stay takes neither; from the last to the first it takes both: each one that comes later
- * replaces those before it, and what becomes of it itself does not bring them back.
+ * The first document with an id and a label stays. From the first to the last, a document that does
+ * not stay takes neither. From the last to the first it takes both: a later document replaces
+ * earlier ones, which do not come back when it is left out itself.
  */
 static int judge_all(struct search *s, unsigned char *ids, unsigned char *labels)
 {

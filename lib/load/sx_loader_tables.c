@@ -84,7 +84,6 @@ static int write_postings(simidx_loader *l, sx_append *append, simidx_error *err
 
 static int make_postings(simidx_loader *l, simidx_error *err)
 {
-	int has_ids = !(l->target.create.flags & SIMIDX_CREATE_NO_IDS);
 	sx_loader_output *out = &l->output;
 	sx_table_count *count = out->header.other;
 	sx_append append = { 0 };
@@ -92,12 +91,13 @@ static int make_postings(simidx_loader *l, simidx_error *err)
 
 	if (!rc && !out->distinct)
 		rc = sx_spill_new(sx_loader_tmpdir(l), LIST_BUFFER, &out->distinct, err);
-	if (!rc && has_ids)
+	if (!rc && l->target.index->schema->has_ids)
 		rc = sx_append_begin(&append, &l->target.index->tables.postings, out->txn,
 				     err);
 	if (!rc)
 		rc = write_postings(l, &append, err);
-	if (!rc && has_ids) {
+	out->header.documents = append.table ? append.count : out->n_distinct;
+	if (!rc && append.table) {
 		count[SX_COUNT_POSTINGS].rows = append.count;
 		count[SX_COUNT_POSTINGS].digest = append.table->columns->n
 							  ? append.digest

@@ -118,7 +118,7 @@ static int choose_cover(sx_query *like, sx_cover *cover, simidx_reader *r,
 	if (cover->scan || cover->probes > MAX_PROBES)
 		return -1;
 	for (unsigned i = 0; i < cover->n; i++)
-		if (!r->view.table[cover->part[i].table].blocks)
+		if (!r->view.table[cover->probed[i].table].blocks)
 			return -1;
 	return 0;
 }
@@ -197,7 +197,7 @@ static int add_probes(sx_sorted *s, const sx_block_index *blocks, unsigned bits,
 	/* Below the probed bits there is the number instead of the key, which does not count. */
 	uint64_t candidates = 0, key = s->item[from] >> (64 - bits);
 	size_t had = s->probes.n;
-	int is_poor;
+	int needs_replan;
 
 	for (size_t p = 0; p < s->of_0.n; p++) {
 		sx_probe probe = sx_probe_of(&s->of_0.at[p], key);
@@ -206,15 +206,15 @@ static int add_probes(sx_sorted *s, const sx_block_index *blocks, unsigned bits,
 		if (push_probe(s, &probe, from))
 			return -1;
 	}
-	is_poor = sx_cover_needs_replan(&s->cover, candidates);
-	if (is_poor)
+	needs_replan = sx_cover_needs_replan(&s->cover, candidates);
+	if (needs_replan)
 		s->probes.n = had;
 	/* These lie anywhere, and the visitor needs them soon. */
 	for (size_t i = from; i < to; i++) {
 		struct asked *asked = &s->asked[(uint32_t)s->item[i]];
 
 		sx_prefetch(asked);
-		if (is_poor)
+		if (needs_replan)
 			asked->blocks = ALONE;
 	}
 	return 0;
@@ -276,15 +276,15 @@ static int run(sx_sorted *s, simidx_reader *r, sx_lookup *l, int exact, size_t f
 	return sx_lookup_run(l, &task, NULL);
 }
 
-static int search_table(sx_sorted *s, simidx_reader *r, unsigned part)
+static int search_table(sx_sorted *s, simidx_reader *r, unsigned number)
 {
-	unsigned t = s->cover.part[part].table;
+	unsigned t = s->cover.probed[number].table;
 	const sx_plan *plan = &sx_reader_index(r)->schema->plan;
-	unsigned probed = s->cover.part[part].bits;
+	unsigned probed = s->cover.probed[number].bits;
 	sx_cover one = s->cover;
 
 	one.n = 1;
-	one.part[0] = s->cover.part[part];
+	one.probed[0] = s->cover.probed[number];
 	s->of_0.n = s->n_items = 0;
 	if (sx_cover_probes(plan, &one, 0, s->like.max_bits, &s->of_0) ||
 	    sx_reserve(&s->item, &s->item_cap, s->n, sizeof(*s->item)))
@@ -367,8 +367,7 @@ static int read_postings(sx_sorted *s, simidx_reader *r)
 	unsigned bits = sx_reader_index(r)->schema->bits;
 
 	s->n_docs = 0;
-	if (!sx_reader_index(r)->schema->has_ids || !s->n_hits ||
-	    !r->view.table[SX_VIEW_POSTINGS].blocks)
+	if (!s->n_hits || !r->view.table[SX_VIEW_POSTINGS].blocks)
 		return 0;
 	if (sx_reserve(&s->item, &s->item_cap, s->n_hits, sizeof(*s->item)))
 		return -1;

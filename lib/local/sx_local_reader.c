@@ -8,8 +8,9 @@
 
 #include "index/sx_documents.h"
 #include "util/sx_err.h"
+#include "util/sx_order.h"
 
-#define FEW_KNOWN 4   /* hits among which it pays to look whether what is near is known */
+#define FEW_HITS 4   /* hits among which it pays to look whether what is near is among them */
 #define PER_BLOCK 256 /* documents of a fingerprint in a block, most often more */
 
 /* ---- snapshots ---- */
@@ -55,7 +56,6 @@ void *sx_local_search_new(const simidx *index)
 
 	if (!s)
 		return NULL;
-	s->has_ids = index->schema->has_ids;
 	sx_rows_init(&s->rows, n_cols);
 	if (sx_lookup_init(&s->near, index->store, index->kernel, index->checks, 0) ||
 	    sx_lookup_init(&s->documents, index->store, index->kernel, index->checks, n_cols)) {
@@ -100,7 +100,7 @@ static int are_hits(const struct near *n, const sx_block_slice *slice, const sx_
 	const sx_snapshot *snapshot = &n->f->view->snapshot;
 	size_t there = 0;
 
-	if (hits->n - hits->from < near || hits->n - hits->from > FEW_KNOWN ||
+	if (hits->n - hits->from < near || hits->n - hits->from > FEW_HITS ||
 	    snapshot->header.state & SX_STATE_MERGING)
 		return 0;
 	for (size_t i = hits->from; i < hits->n; i++) {
@@ -208,21 +208,21 @@ static int find_deleted(sx_local_search *s, const sx_view *view, const sx_hits *
 			: SIMIDX_OK;
 }
 
+static int compare_documents(const void *a, const void *b)
+{
+	const sx_fresh_row *x = a, *y = b;
+
+	if (x->fp != y->fp)
+		return x->fp < y->fp ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
 /* The first deleted document at or after (fp, id). */
 static size_t first_deleted(const sx_local_search *s, uint64_t fp, uint64_t id)
 {
-	size_t low = 0, high = s->deleted.n;
+	const sx_fresh_row key = { .fp = fp, .id = id };
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const sx_fresh_row *row = &s->deleted.at[middle];
-
-		if (row->fp < fp || (row->fp == fp && row->id < id))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sx_items_below(s->deleted.at, s->deleted.n, sizeof(key), &key, compare_documents);
 }
 
 static int has_deleted(const sx_local_search *s, uint64_t fp)
@@ -324,23 +324,22 @@ static int visit_postings(void *ctx, const sx_block_slice *s, enum sx_next *next
 	return rc;
 }
 
+static int compare_found(const void *a, const void *b)
+{
+	const sx_local_found *x = a, *y = b;
+
+	return x->fp < y->fp ? -1 : x->fp > y->fp;
+}
+
 /* What a batch has read of a fingerprint. NULL: nothing. */
 static const sx_local_found *find_read(const sx_local_search *s, uint64_t fp)
 {
-	size_t low = 0, high = s->n_found;
+	const sx_local_found key = { .fp = fp };
+	size_t i = sx_items_below(s->found, s->n_found, sizeof(key), &key, compare_found);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->found[middle].fp < fp)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == s->n_found || s->found[low].fp != fp ||
-	    s->found[low].n_docs == SX_LOCAL_NOT_READ)
+	if (i == s->n_found || s->found[i].fp != fp || s->found[i].n_docs == SX_LOCAL_NOT_READ)
 		return NULL;
-	return &s->found[low];
+	return &s->found[i];
 }
 
 /* Those of hits in the tables. A run of equal fingerprints may lie in thousands of blocks. */
@@ -416,7 +415,7 @@ int sx_local_documents(void *search, sx_finding *f, sx_taking *taking, size_t fr
 	struct reading g = { search, taking, NULL, UINT32_MAX };
 	int rc;
 
-	if (!g.s->has_ids)
+	if (!taking->index->schema->has_ids)
 		return take_fingerprints(taking, f->hits, from, to, err);
 	rc = find_deleted(g.s, f->view, f->hits, from, to, err);
 	if (!rc && g.s->n_found)
@@ -432,6 +431,9 @@ int sx_local_labels(sx_matches *m, const sx_snapshot *snapshot, size_t from, siz
 	const sx_tables *tables = &snapshot->index->tables;
 	size_t used = 0;
 
+	/* Then the table may not be there. */
+	if (!snapshot->header.labels)
+		return SIMIDX_OK;
 	for (size_t i = from; i < from + n; i++) {
 		simidx_match *match = &m->at[i];
 		sx_slice label;

@@ -25,7 +25,6 @@ typedef struct sx_local_found {
 
 /** Scratch memory. */
 typedef struct sx_local_search {
-	int has_ids;           /* of the index */
 	sx_lookup near;        /* in the permuted tables */
 	sx_lookup documents;   /* in postings */
 	sx_probes probes;      /* of postings */

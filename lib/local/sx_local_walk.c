@@ -18,6 +18,7 @@
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
 #include "util/sx_sort.h"
+#include "util/sx_u64s.h"
 
 struct sx_local_walk {
 	const simidx *index;
@@ -27,7 +28,8 @@ struct sx_local_walk {
 	int table_ended;
 	uint64_t n_rows, digest; /* of the table so far: see check_table() */
 	sx_fresh_rows fresh;
-	uint32_t *order;      /* of the fresh rows, by what the walk is ordered by */
+	uint32_t *order;      /* of the fresh rows, by what the walk is in the order of */
+	uint64_t *fresh_key;  /* that of each, in this order */
 	size_t fresh_at;
 	sx_cursor *postings;  /* for optional columns; NULL: there are none */
 	sx_rows row;          /* of postings */
@@ -57,15 +59,11 @@ static void count_read(sx_local_walk *w)
 	sx_store_unmap_pages(w->index->store);
 }
 
-static uint64_t sort_key(const sx_local_walk *w, const sx_fresh_row *row)
-{
-	return w->index->schema->has_ids ? row->id : row->fp;
-}
-
 static int load_fresh(sx_local_walk *w, simidx_error *err)
 {
-	uint64_t *key;
+	const sx_schema *schema = w->index->schema;
 	const sx_header *h = &w->snapshot.header;
+	uint64_t *key;
 	int rc = sx_fresh_log_load(w->snapshot.txn, &w->index->fresh->log, h->first_seq,
 				   h->next_seq, &w->fresh, err);
 
@@ -73,10 +71,13 @@ static int load_fresh(sx_local_walk *w, simidx_error *err)
 		return rc;
 	key = sx_realloc(NULL, w->fresh.n, sizeof(*key));
 	w->order = sx_realloc(NULL, w->fresh.n, sizeof(*w->order));
+	w->fresh_key = sx_realloc(NULL, w->fresh.n, sizeof(*w->fresh_key));
 	for (size_t i = 0; key && i < w->fresh.n; i++)
-		key[i] = sort_key(w, &w->fresh.at[i]);
-	if (!key || !w->order || sx_sort_order(key, w->order, w->fresh.n, 0))
+		key[i] = sx_schema_order(schema, w->fresh.at[i].id, w->fresh.at[i].fp);
+	if (!key || !w->order || !w->fresh_key || sx_sort_order(key, w->order, w->fresh.n, 0))
 		rc = sx_fail_nomem(err);
+	for (size_t i = 0; !rc && i < w->fresh.n; i++)
+		w->fresh_key[i] = key[w->order[i]];
 	free(key);
 	return rc;
 }
@@ -95,6 +96,7 @@ static void close_walk(void *walk)
 	sx_rows_free(&w->row);
 	free(w->fresh.at);
 	free(w->order);
+	free(w->fresh_key);
 	free(w);
 }
 
@@ -116,7 +118,7 @@ static int open_walk(const simidx *index, void **out, simidx_error *err)
 		rc = load_fresh(w, err);
 	if (!rc)
 		rc = sx_table_walk_begin(&w->table, w->snapshot.txn, table, NULL, err);
-	if (!rc && index->schema->has_ids && index->schema->columns.n)
+	if (!rc && index->schema->columns.n)
 		rc = sx_cursor_open(w->snapshot.txn, index->tables.postings.dbi, &w->postings, err);
 	if (rc)
 		close_walk(w);
@@ -155,11 +157,9 @@ int sx_local_walk_label(sx_local_walk *w, uint64_t id, sx_slice *label, simidx_e
  * Nothing but the header tells that a page of an older commit has come back, or that a row without
  * columns has changed, as such a row has no checksum.
  */
-static int check_table(const sx_local_walk *w, simidx_error *err)
+static int check_table(sx_local_walk *w, simidx_error *err)
 {
-	const sx_header *h = &w->snapshot.header;
-	const sx_table_count *count = w->index->schema->has_ids ? &h->other[SX_COUNT_DOCS]
-								: &h->table[0];
+	const sx_table_count *count = sx_header_count(&w->snapshot.header, w->table.table->number);
 
 	if (w->n_rows == count->rows && w->digest == count->digest)
 		return SIMIDX_OK;
@@ -189,17 +189,9 @@ static int table_row(sx_local_walk *w, int *has, simidx_error *err)
 /* Whether a fresh row is about an id. */
 static int has_fresh_row(const sx_local_walk *w, uint64_t id)
 {
-	size_t low = 0, high = w->fresh.n;
+	size_t i = sx_u64s_below(w->fresh_key, w->fresh.n, id);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (w->fresh.at[w->order[middle]].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < w->fresh.n && w->fresh.at[w->order[low]].id == id;
+	return i < w->fresh.n && w->fresh_key[i] == id;
 }
 
 /*
@@ -236,7 +228,7 @@ static int check_labels(sx_local_walk *w, simidx_error *err)
 	return SIMIDX_OK;
 }
 
-/* Each has a checksum; who asked for all of them also hears whether some are missing. */
+/* Each has a checksum. After a walk that read all of them, missing ones are noticed, too. */
 static int check_notes(const sx_local_walk *w, simidx_error *err)
 {
 	uint64_t has = w->snapshot.header.notes;
@@ -284,13 +276,11 @@ static int take_table_row(sx_local_walk *w, simidx_match *out, simidx_error *err
  */
 static const sx_fresh_row *pass_fresh_rows(sx_local_walk *w)
 {
-	const sx_fresh_row *row;
+	uint64_t key = w->fresh_key[w->fresh_at];
 
-	do
-		row = &w->fresh.at[w->order[w->fresh_at++]];
-	while (w->fresh_at < w->fresh.n &&
-	       sort_key(w, &w->fresh.at[w->order[w->fresh_at]]) == sort_key(w, row));
-	return row;
+	while (w->fresh_at < w->fresh.n && w->fresh_key[w->fresh_at] == key)
+		w->fresh_at++;
+	return &w->fresh.at[w->order[w->fresh_at - 1]];
 }
 
 /* The next document, and its fresh row if it has one. SIMIDX_E_END without setting err. */
@@ -300,7 +290,7 @@ static int take_next(sx_local_walk *w, simidx_match *out, const sx_fresh_row **f
 	for (;;) {
 		const sx_fresh_row *row;
 		int has_table, has_fresh = w->fresh_at < w->fresh.n;
-		uint64_t key = has_fresh ? sort_key(w, &w->fresh.at[w->order[w->fresh_at]]) : 0;
+		uint64_t key = has_fresh ? w->fresh_key[w->fresh_at] : 0;
 		int rc = table_row(w, &has_table, err);
 
 		if (rc)

@@ -59,8 +59,8 @@ static int begin_transaction(simidx_writer *w, simidx_error *err)
 }
 
 /*
- * End the transaction, but keep the lock, and merge, unless somebody else is at it: then that one
- * will get ready, and what is fresh waits for the next merge.
+ * End the transaction, but keep the lock, and merge, unless another writer does. Then that writer
+ * ends its merge, and what is fresh waits for the next one.
  */
 static int merge(simidx_writer *w, simidx_error *err)
 {
@@ -126,7 +126,7 @@ static int prefetch(simidx_writer *w, const simidx_doc *docs, size_t n, simidx_e
 	return SIMIDX_OK;
 }
 
-/* ---- ids and leases: nobody else writes ---- */
+/* ---- ids and leases: there is no other writer ---- */
 
 static int new_id(simidx_writer *w, uint64_t at_least, uint64_t *id, simidx_error *err)
 {
@@ -154,7 +154,7 @@ static int lease(simidx_writer *w, uint64_t fp, simidx_error *err)
 
 /*
  * Remove the entry that was left because it was the only one, before the commit at the latest.
- * LMDB gives the page of a table that becomes empty to nobody until then: a label that changes
+ * LMDB does not reuse the page of a table that becomes empty until then: a label that changes
  * hands again and again would take a new page each time.
  */
 static int remove_left(simidx_writer *w, sx_dbi dbi, struct left *left, simidx_error *err)

@@ -26,7 +26,7 @@ int sx_create_check(const char *path, const simidx_create_options *o, simidx_err
 		return sx_fail(err, SIMIDX_E_ARG, "layout %u is unknown", o->layout);
 	if (o->fill && (o->fill < 50 || o->fill > 100))
 		return sx_fail(err, SIMIDX_E_ARG, "fill is %u; it may be 50 to 100 percent", o->fill);
-	if (o->flags & SIMIDX_CREATE_NO_IDS && o->flags & (sx_columns_flags() | SIMIDX_CREATE_NOTES))
+	if (!sx_header_can_have(o->flags))
 		return sx_fail(err, SIMIDX_E_ARG,
 			       "second fingerprints, times and notes belong to documents: they need ids");
 	if (o->n_check_fps > SX_MAX_CHECK_FPS || (o->n_check_fps && !o->check_fps) ||

@@ -15,17 +15,17 @@ static unsigned ones(uint64_t x)
 	return (unsigned)__builtin_popcountll(x);
 }
 
-sx_part sx_part_make(const sx_plan *plan, uint64_t ignore, unsigned table, unsigned threshold,
+sx_probed sx_probed_make(const sx_plan *plan, uint64_t ignore, unsigned table, unsigned threshold,
 		     unsigned bits, unsigned flipped)
 {
-	sx_part part = { .table = (uint8_t)table,
+	sx_probed probed = { .table = (uint8_t)table,
 			 .threshold = (uint8_t)threshold,
 			 .bits = (uint8_t)bits,
 			 .flipped = (uint8_t)flipped };
 
 	if (ignore)
-		part.ignored = (uint32_t)sx_perm_lead(&plan->table[table], ignore, bits);
-	return part;
+		probed.ignored = (uint32_t)sx_perm_lead(&plan->table[table], ignore, bits);
+	return probed;
 }
 
 /* The ways to choose at most `max` of n <= 32 things. */
@@ -40,15 +40,15 @@ static uint64_t count_choices(unsigned n, unsigned max)
 	return sum;
 }
 
-uint64_t sx_part_probes(const sx_part *part)
+uint64_t sx_probed_probes(const sx_probed *probed)
 {
-	unsigned ignored = ones(part->ignored);
-	unsigned in_flipped = ones(part->ignored >> (part->bits - part->flipped));
+	unsigned ignored = ones(probed->ignored);
+	unsigned in_flipped = ones(probed->ignored >> (probed->bits - probed->flipped));
 
-	if (part->flipped == part->bits)
-		return count_choices(part->bits - ignored, part->threshold) << ignored;
+	if (probed->flipped == probed->bits)
+		return count_choices(probed->bits - ignored, probed->threshold) << ignored;
 	/* The merged range, and one error in each of the flipped bits. */
-	return ((uint64_t)1 << in_flipped) + ((uint64_t)(part->flipped - in_flipped) << ignored);
+	return ((uint64_t)1 << in_flipped) + ((uint64_t)(probed->flipped - in_flipped) << ignored);
 }
 
 void sx_cover_init(sx_cover *cover, unsigned radius, uint64_t ignore)
@@ -58,14 +58,14 @@ void sx_cover_init(sx_cover *cover, unsigned radius, uint64_t ignore)
 	cover->ignore = ignore;
 }
 
-void sx_cover_add(const sx_plan *plan, sx_cover *cover, const sx_part *part)
+void sx_cover_add(const sx_plan *plan, sx_cover *cover, const sx_probed *probed)
 {
-	sx_part *added = &cover->part[cover->n++];
+	sx_probed *added = &cover->probed[cover->n++];
 
-	*added = *part;
-	added->counted = sx_perm_leading_mask(&plan->table[part->table], part->bits) &
+	*added = *probed;
+	added->counted = sx_perm_leading_mask(&plan->table[probed->table], probed->bits) &
 			 ~cover->ignore;
-	cover->probes += sx_part_probes(part);
+	cover->probes += sx_probed_probes(probed);
 }
 
 void sx_cover_make_scan(sx_cover *cover)
@@ -114,29 +114,29 @@ static uint64_t next_combination(uint64_t x)
 	return x ? carried | (x ^ carried) >> 2 >> __builtin_ctzll(lowest) : 0;
 }
 
-static void add_part(const sx_plan *plan, const sx_cover *cover, const sx_part *part,
+static void add_probes_of(const sx_plan *plan, const sx_cover *cover, const sx_probed *probed,
 		     uint64_t fp, unsigned max_bits, sx_probes *out)
 {
-	uint64_t value = sx_perm_lead(&plan->table[part->table], fp, part->bits);
-	unsigned below = part->bits - part->flipped, errors = 0;
+	uint64_t value = sx_perm_lead(&plan->table[probed->table], fp, probed->bits);
+	unsigned below = probed->bits - probed->flipped, errors = 0;
 	/* Where errors are made. */
-	uint64_t places = sx_low_bits(part->bits) & ~sx_low_bits(below) & ~part->ignored;
+	uint64_t places = sx_low_bits(probed->bits) & ~sx_low_bits(below) & ~probed->ignored;
 	uint64_t end = (uint64_t)1 << ones(places);
 
 	if (below) {
-		add_ranges(plan, part->table, value >> below, part->flipped,
-			   part->ignored >> below,
-			   rest_of(plan, cover, part->table, part->flipped, 0, max_bits), out);
+		add_ranges(plan, probed->table, value >> below, probed->flipped,
+			   probed->ignored >> below,
+			   rest_of(plan, cover, probed->table, probed->flipped, 0, max_bits), out);
 		errors = 1;
 	}
-	for (; errors <= part->threshold; errors++) {
-		int rest = rest_of(plan, cover, part->table, part->bits, errors, max_bits);
+	for (; errors <= probed->threshold; errors++) {
+		int rest = rest_of(plan, cover, probed->table, probed->bits, errors, max_bits);
 		uint64_t flips = sx_low_bits(errors);
 
 		do {
 			if (flips < end)
-				add_ranges(plan, part->table, value ^ sx_pdep(flips, places),
-					   part->bits, part->ignored, rest, out);
+				add_ranges(plan, probed->table, value ^ sx_pdep(flips, places),
+					   probed->bits, probed->ignored, rest, out);
 			flips = next_combination(flips);
 		} while (flips && flips < end);
 	}
@@ -150,26 +150,26 @@ int sx_cover_probes(const sx_plan *plan, const sx_cover *cover, uint64_t fp, uns
 	if (cover->scan)
 		sx_probes_add(out, plan, 0, 0, 0, rest_of(plan, cover, 0, 0, 0, max_bits));
 	for (unsigned i = 0; i < cover->n; i++)
-		add_part(plan, cover, &cover->part[i], fp, max_bits, out);
+		add_probes_of(plan, cover, &cover->probed[i], fp, max_bits, out);
 	return 0;
 }
 
 /* Whether a table sees no more errors than its threshold. Most allow none: no need to count. */
-static int is_within(const sx_part *part, uint64_t differ)
+static int is_within(const sx_probed *probed, uint64_t differ)
 {
-	differ &= part->counted;
-	return part->threshold ? ones(differ) <= part->threshold : !differ;
+	differ &= probed->counted;
+	return probed->threshold ? ones(differ) <= probed->threshold : !differ;
 }
 
 int sx_cover_is_first(const sx_cover *cover, unsigned table, uint64_t differ)
 {
-	const sx_part *part = cover->part;
+	const sx_probed *probed = cover->probed;
 
 	if (cover->scan)
 		return 1;
-	for (unsigned i = 0; i < cover->n; i++, part++)
-		if (part->table >= table || is_within(part, differ))
-			return part->table == table && is_within(part, differ);
+	for (unsigned i = 0; i < cover->n; i++, probed++)
+		if (probed->table >= table || is_within(probed, differ))
+			return probed->table == table && is_within(probed, differ);
 	return 0;
 }
 
@@ -197,7 +197,7 @@ int sx_template_probes(const sx_plan *plan, sx_template *template, uint64_t fp,
 
 	if (cover->probes > MAX_KEPT) {
 		for (unsigned i = 0; i < cover->n; i++) {
-			unsigned t = cover->part[i].table;
+			unsigned t = cover->probed[i].table;
 
 			permuted[t] = sx_permute(&plan->table[t], fp);
 		}

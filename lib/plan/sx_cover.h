@@ -25,40 +25,39 @@
 #include "plan/sx_probes.h"
 
 /** What is probed of one table: all ways to make few enough errors in its leading bits. */
-typedef struct sx_part {
+typedef struct sx_probed {
 	uint8_t table;
 	uint8_t threshold; /* errors that are allowed, 0..126 */
 	uint8_t bits;      /* leading bits that are probed, 1..32 */
 	uint8_t flipped;   /* errors are made in this many leading ones: all of `bits`, or, where
 	                      the threshold is 1, fewer: one range covers those in the others */
 	uint32_t ignored;  /* which of `bits` do not count, right-aligned */
-	uint64_t counted;  /* of a part of a cover: bits of a fingerprint that are probed and
-	                      count */
-} sx_part;
+	uint64_t counted;  /* in a cover: bits of a fingerprint that are probed and count */
+} sx_probed;
 
 typedef struct sx_cover {
 	unsigned radius;
 	uint64_t ignore; /* bits that do not count */
 	int scan;        /* read the whole of table 0 instead */
-	unsigned n;      /* parts */
-	sx_part part[SX_MAX_TABLES]; /* in probing order: by table, each at most once */
+	unsigned n;      /* tables that are probed */
+	sx_probed probed[SX_MAX_TABLES]; /* in probing order: by table, each at most once */
 	uint64_t probes;     /* that it makes */
 	uint64_t candidates; /* that were expected when it was chosen */
 	double ns;           /* time that was expected */
 } sx_cover;
 
-/** A part; `flipped` = `bits`, or less to merge. */
-sx_part sx_part_make(const sx_plan *plan, uint64_t ignore, unsigned table, unsigned threshold,
+/** `flipped` = `bits`, or less to merge. */
+sx_probed sx_probed_make(const sx_plan *plan, uint64_t ignore, unsigned table, unsigned threshold,
 		     unsigned bits, unsigned flipped);
 
 /** The number of its probes. */
-uint64_t sx_part_probes(const sx_part *part);
+uint64_t sx_probed_probes(const sx_probed *probed);
 
 /** A cover for this radius and mask that probes nothing yet. */
 void sx_cover_init(sx_cover *cover, unsigned radius, uint64_t ignore);
 
-/** Add a part, made with the same mask. Tables are to be added in ascending order. */
-void sx_cover_add(const sx_plan *plan, sx_cover *cover, const sx_part *part);
+/** Add a table, made with the same mask. They are to be added in ascending order. */
+void sx_cover_add(const sx_plan *plan, sx_cover *cover, const sx_probed *probed);
 
 /** Read the whole of table 0 instead. */
 void sx_cover_make_scan(sx_cover *cover);

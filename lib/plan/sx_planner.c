@@ -23,7 +23,7 @@ struct task {
 
 /* A threshold of a table, and what it costs to probe that. */
 struct priced {
-	sx_part part;
+	sx_probed probed;
 	double ns, candidates;
 	uint64_t probes;
 };
@@ -37,20 +37,20 @@ static unsigned ones(uint64_t x)
  * The price of a threshold
  */
 
-/* Of the first `bits` bits of a part, where prefixes are equally frequent. */
-static struct priced price(const struct task *task, const sx_part *whole, unsigned bits,
+/* Of the first `bits` bits of `whole`, where prefixes are equally frequent. */
+static struct priced price(const struct task *task, const sx_probed *whole, unsigned bits,
 			   unsigned flipped)
 {
-	struct priced p = { .part = *whole };
+	struct priced p = { .probed = *whole };
 	double rows = (double)task->request->rows, merged = 0;
 
-	p.part.bits = (uint8_t)bits;
-	p.part.flipped = (uint8_t)flipped;
-	p.part.ignored = whole->ignored >> (whole->bits - bits);
-	p.probes = sx_part_probes(&p.part);
+	p.probed.bits = (uint8_t)bits;
+	p.probed.flipped = (uint8_t)flipped;
+	p.probed.ignored = whole->ignored >> (whole->bits - bits);
+	p.probes = sx_probed_probes(&p.probed);
 	/* The range that covers the other bits has as many rows as all their values. */
 	if (flipped < bits)
-		merged = (double)((uint64_t)1 << ones(p.part.ignored >> (bits - flipped)));
+		merged = (double)((uint64_t)1 << ones(p.probed.ignored >> (bits - flipped)));
 	p.candidates = merged * rows / (double)((uint64_t)1 << flipped) +
 		       ((double)p.probes - merged) * rows / (double)((uint64_t)1 << bits);
 	p.ns = sx_costs_probes(task->costs, 1, (double)p.probes, p.candidates);
@@ -71,7 +71,7 @@ static int consider(struct priced *best, const struct priced *other)
 static struct priced best_price(const struct task *task, unsigned table, unsigned threshold,
 				unsigned width)
 {
-	const sx_part whole = sx_part_make(task->plan, task->request->ignore, table, threshold,
+	const sx_probed whole = sx_probed_make(task->plan, task->request->ignore, table, threshold,
 					   width, width);
 	struct priced best, other;
 	unsigned bits = width;
@@ -82,7 +82,7 @@ static struct priced best_price(const struct task *task, unsigned table, unsigne
 	while (bits > 1 && whole.ignored >> (width - bits) & 1)
 		bits--;
 	best = price(task, &whole, bits, bits);
-	if (!threshold && !best.part.ignored)
+	if (!threshold && !best.probed.ignored)
 		return best;
 	for (unsigned flipped = bits - 1; threshold == 1 && flipped > 0; flipped--) {
 		other = price(task, &whole, bits, flipped);
@@ -93,7 +93,7 @@ static struct priced best_price(const struct task *task, unsigned table, unsigne
 	 * each ignored bit that is left out halves the probes. */
 	while (--bits > 0) {
 		other = price(task, &whole, bits, bits);
-		if (!consider(&best, &other) && !other.part.ignored)
+		if (!consider(&best, &other) && !other.probed.ignored)
 			break;
 	}
 	return best;
@@ -111,7 +111,7 @@ static void look_at_sizes(const struct task *task, struct priced *p)
 	if (p->probes > MAX_LOOKS)
 		return;
 	sx_cover_init(&one, task->radius, request->ignore);
-	sx_cover_add(task->plan, &one, &p->part);
+	sx_cover_add(task->plan, &one, &p->probed);
 	if (sx_cover_probes(task->plan, &one, request->fp, 64, &probes))
 		return;
 	for (size_t i = 0; i < probes.n; i++)
@@ -122,12 +122,12 @@ static void look_at_sizes(const struct task *task, struct priced *p)
 
 static void price_for_query(const struct task *task, struct priced *p)
 {
-	const sx_part *part = &p->part;
+	const sx_probed *probed = &p->probed;
 	struct priced whole;
 
-	if (part->flipped < part->bits) {
+	if (probed->flipped < probed->bits) {
 		/* A merged range may be crowded where its narrow ones are not. */
-		whole = price(task, part, part->bits, part->bits);
+		whole = price(task, probed, probed->bits, probed->bits);
 		look_at_sizes(task, &whole);
 		look_at_sizes(task, p);
 		consider(p, &whole);
@@ -256,7 +256,7 @@ static void begin_cover(const struct task *task, sx_cover *out)
 static void add_priced(const struct task *task, const struct priced *p, sx_cover *out,
 		       double *candidates)
 {
-	sx_cover_add(task->plan, out, &p->part);
+	sx_cover_add(task->plan, out, &p->probed);
 	out->ns += p->ns;
 	*candidates += p->candidates;
 }
@@ -354,7 +354,7 @@ void sx_planner_choose(const sx_plan *plan, const sx_request *request, const sx_
 static int is_same(const sx_cover *a, const sx_cover *b)
 {
 	return a->scan == b->scan && a->n == b->n &&
-	       !memcmp(a->part, b->part, a->n * sizeof(a->part[0]));
+	       !memcmp(a->probed, b->probed, a->n * sizeof(a->probed[0]));
 }
 
 unsigned sx_planner_others(const sx_plan *plan, const sx_request *request, const sx_costs *costs,

@@ -133,7 +133,7 @@ const sx_cached_label *sx_doc_cache_find_label(const sx_doc_cache *k, const void
 	return l && l->is_known ? l : NULL;
 }
 
-/* One that is not there is added, as nobody's. NULL when memory is short. */
+/* A new label is added as one that no document has. NULL when memory is short. */
 static sx_cached_label *add_label(sx_doc_cache *k, const simidx_engine_bytes *label)
 {
 	sx_cached_label *there = find_label(k, label->data, label->size);
@@ -156,7 +156,7 @@ static sx_cached_label *add_label(sx_doc_cache *k, const simidx_engine_bytes *la
 
 /* What an engine is asked for, and where its answers go. */
 struct asking {
-	sx_doc_cache *known;
+	sx_doc_cache *cache;
 	uint64_t unknown_fp2;
 	const uint64_t *id;               /* by number, or */
 	const simidx_engine_bytes *label;
@@ -166,7 +166,7 @@ struct asking {
 
 static int take(struct asking *a, const simidx_match *m)
 {
-	sx_cached_doc *doc = add(a->known, m->id);
+	sx_cached_doc *doc = add(a->cache, m->id);
 	void *label;
 
 	if (!doc)
@@ -176,7 +176,7 @@ static int take(struct asking *a, const simidx_match *m)
 	doc->fp = m->fp;
 	doc->values = sx_match_values(m, a->unknown_fp2);
 	if (m->flags & SIMIDX_MATCH_LABEL) {
-		label = sx_arena_copy(&a->known->bytes, m->label, m->label_size);
+		label = sx_arena_copy(&a->cache->bytes, m->label, m->label_size);
 		if (!label)
 			return SIMIDX_E_NOMEM;
 		doc->label = (sx_slice){ label, m->label_size };
@@ -202,16 +202,16 @@ static enum simidx_engine_next on_label(void *ctx, size_t i, const simidx_match 
 {
 	struct asking *a = ctx;
 	const simidx_engine_bytes *label = a->label + i;
-	sx_cached_label *known;
+	sx_cached_label *cached;
 
 	a->rc = SIMIDX_E_IO;
 	if (i >= a->n || m->id > SIMIDX_MAX_ID || !(m->flags & SIMIDX_MATCH_LABEL) ||
 	    m->label_size != label->size || memcmp(m->label, label->data, label->size) != 0)
 		return next(a);
 	a->rc = take(a, m);
-	known = find_label(a->known, label->data, label->size);
-	if (!a->rc && known)
-		known->id = m->id;
+	cached = find_label(a->cache, label->data, label->size);
+	if (!a->rc && cached)
+		cached->id = m->id;
 	return next(a);
 }
 
@@ -227,65 +227,51 @@ static int outcome(const struct asking *a, const sx_engine *engine, int rc, simi
 				 engine->uri);
 }
 
-static int look_up_ids(struct asking *a, sx_engine *engine, const uint64_t *id, size_t n,
-		       simidx_error *err)
+int sx_doc_cache_look_up_ids(sx_doc_cache *cache, sx_engine *engine, uint64_t unknown_fp2,
+			     const uint64_t *id, size_t n, simidx_error *err)
 {
+	struct asking a = { .cache = cache, .unknown_fp2 = unknown_fp2 };
 	uint64_t *wanted = sx_realloc(NULL, n, sizeof(*wanted));
 	int rc = wanted ? SIMIDX_OK : sx_fail_nomem(err);
 
-	a->n = 0;
 	for (size_t i = 0; !rc && i < n; i++) {
-		if (sx_doc_cache_find(a->known, id[i]))
+		if (sx_doc_cache_find(cache, id[i]))
 			continue;
-		wanted[a->n++] = id[i];
-		if (!add(a->known, id[i]))
+		wanted[a.n++] = id[i];
+		if (!add(cache, id[i]))
 			rc = sx_fail_nomem(err);
 	}
-	a->id = wanted;
-	if (!rc && a->n)
-		rc = outcome(a, engine, sx_engine_find_ids(engine, wanted, a->n, on_id, a, NULL, err),
+	a.id = wanted;
+	if (!rc && a.n)
+		rc = outcome(&a, engine, sx_engine_find_ids(engine, wanted, a.n, on_id, &a, NULL, err),
 			     err);
-	for (size_t i = 0; !rc && i < a->n; i++)
-		find(a->known, wanted[i])->is_known = 1;
+	for (size_t i = 0; !rc && i < a.n; i++)
+		find(cache, wanted[i])->is_known = 1;
 	free(wanted);
 	return rc;
 }
 
-static int look_up_labels(struct asking *a, sx_engine *engine, const simidx_engine_bytes *label,
-			  size_t n, simidx_error *err)
+int sx_doc_cache_look_up_labels(sx_doc_cache *cache, sx_engine *engine, uint64_t unknown_fp2,
+				const simidx_engine_bytes *label, size_t n, simidx_error *err)
 {
+	struct asking a = { .cache = cache, .unknown_fp2 = unknown_fp2 };
 	simidx_engine_bytes *wanted = sx_realloc(NULL, n, sizeof(*wanted));
 	int rc = wanted ? SIMIDX_OK : sx_fail_nomem(err);
 
-	a->n = 0;
 	for (size_t i = 0; !rc && i < n; i++) {
-		if (sx_doc_cache_find_label(a->known, label[i].data, label[i].size))
+		if (sx_doc_cache_find_label(cache, label[i].data, label[i].size))
 			continue;
-		wanted[a->n++] = label[i];
-		if (!add_label(a->known, &label[i]))
+		wanted[a.n++] = label[i];
+		if (!add_label(cache, &label[i]))
 			rc = sx_fail_nomem(err);
 	}
-	a->label = wanted;
-	if (!rc && a->n)
-		rc = outcome(a, engine,
-			     sx_engine_find_labels(engine, wanted, a->n, on_label, a, err), err);
-	for (size_t i = 0; !rc && i < a->n; i++)
-		find_label(a->known, wanted[i].data, wanted[i].size)->is_known = 1;
+	a.label = wanted;
+	if (!rc && a.n)
+		rc = outcome(&a, engine,
+			     sx_engine_find_labels(engine, wanted, a.n, on_label, &a, err), err);
+	for (size_t i = 0; !rc && i < a.n; i++)
+		find_label(cache, wanted[i].data, wanted[i].size)->is_known = 1;
 	free(wanted);
-	return rc;
-}
-
-int sx_doc_cache_look_up(sx_doc_cache *known, sx_engine *engine, uint64_t unknown_fp2, const uint64_t *id,
-		     size_t n_ids, const simidx_engine_bytes *label, size_t n_labels,
-		     simidx_error *err)
-{
-	struct asking a = { .known = known, .unknown_fp2 = unknown_fp2 };
-	int rc = SIMIDX_OK;
-
-	if (n_ids)
-		rc = look_up_ids(&a, engine, id, n_ids, err);
-	if (!rc && n_labels)
-		rc = look_up_labels(&a, engine, label, n_labels, err);
 	return rc;
 }
 

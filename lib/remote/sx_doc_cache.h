@@ -45,35 +45,35 @@ typedef struct sx_doc_cache {
 } sx_doc_cache;
 
 /** NULL: nothing is known of this id. Valid until the next one is added. */
-sx_cached_doc *sx_doc_cache_find(const sx_doc_cache *known, uint64_t id);
+sx_cached_doc *sx_doc_cache_find(const sx_doc_cache *cache, uint64_t id);
 
-/**
- * The label of a document whose pending row has one: the one that was set, or that it had and
- * keeps.
- */
+/** The label of a document whose pending row has one: a new label, or the label that it had. */
 sx_slice sx_cached_label_now(const sx_cached_doc *doc);
 
 /** NULL: nothing is known of this label. */
-const sx_cached_label *sx_doc_cache_find_label(const sx_doc_cache *known, const void *label, size_t size);
+const sx_cached_label *sx_doc_cache_find_label(const sx_doc_cache *cache, const void *label, size_t size);
 
 /**
- * Set the label that a document gets, which was looked up or has an id that nobody had. 0, or -1 when
+ * Set the label that a document gets, which was looked up or has a new id. 0, or -1 when
  * memory is short.
  */
-int sx_doc_cache_set_label(sx_doc_cache *known, uint64_t id, const void *label, size_t size);
+int sx_doc_cache_set_label(sx_doc_cache *cache, uint64_t id, const void *label, size_t size);
 
 /**
- * Ask an engine for what is not known yet of these ids and labels, each kind in one call.
+ * Ask an engine, in one call, for those of these ids that the cache does not have.
  *
  * @param unknown_fp2  stands for a second fingerprint that is not known
  */
-int sx_doc_cache_look_up(sx_doc_cache *known, sx_engine *engine, uint64_t unknown_fp2, const uint64_t *id,
-		     size_t n_ids, const simidx_engine_bytes *label, size_t n_labels,
-		     simidx_error *err);
+int sx_doc_cache_look_up_ids(sx_doc_cache *cache, sx_engine *engine, uint64_t unknown_fp2,
+			     const uint64_t *id, size_t n, simidx_error *err);
+
+/** The same by labels. */
+int sx_doc_cache_look_up_labels(sx_doc_cache *cache, sx_engine *engine, uint64_t unknown_fp2,
+				const simidx_engine_bytes *label, size_t n, simidx_error *err);
 
 /** Forget all. */
-void sx_doc_cache_clear(sx_doc_cache *known);
+void sx_doc_cache_clear(sx_doc_cache *cache);
 
-void sx_doc_cache_free(sx_doc_cache *known);
+void sx_doc_cache_free(sx_doc_cache *cache);
 
 #endif /* SX_DOC_CACHE_H */

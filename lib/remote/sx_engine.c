@@ -156,7 +156,8 @@ static int check_code(const sx_engine *engine, int rc, int also, int or, const c
 	return rc;
 }
 
-static int sound(const sx_engine *engine, int rc, const char *what, simidx_error *err)
+/* The code of a call that reads: what is none of these is SIMIDX_E_IO. */
+static int check_answer(const sx_engine *engine, int rc, const char *what, simidx_error *err)
 {
 	return check_code(engine, rc, SIMIDX_E_IO, SIMIDX_E_IO, what, err);
 }
@@ -285,7 +286,7 @@ int sx_engine_info(sx_engine *engine, double max_age, simidx_engine_info *out, s
 	pthread_mutex_unlock(&engine->lock);
 	if (is_known)
 		return SIMIDX_OK;
-	rc = sound(engine, engine->calls->info(engine->state, &info, err), "info", err);
+	rc = check_answer(engine, engine->calls->info(engine->state, &info, err), "info", err);
 	if (rc)
 		return rc;
 	if (info.next_id > SIMIDX_MAX_ID + 1)
@@ -350,15 +351,14 @@ static void add_cost(const simidx_engine_cost *cost, uint64_t *round_trips)
 		*round_trips += cost->round_trips;
 }
 
-int sx_engine_scan(sx_engine *e, const simidx_engine_probe *probe, size_t n,
-		   simidx_engine_rows rows, void *ctx, uint64_t *version, uint64_t *round_trips,
-		   simidx_error *err)
+int sx_engine_scan(sx_engine *e, sx_engine_probes probes, simidx_engine_rows rows, void *ctx,
+		   uint64_t *round_trips, simidx_error *err)
 {
 	simidx_engine_cost cost = { 0 };
-	int rc = e->calls->scan(e->state, probe, n, rows, ctx, version, &cost, err);
+	int rc = e->calls->scan(e->state, probes.at, probes.n, rows, ctx, probes.version, &cost, err);
 
 	add_cost(&cost, round_trips);
-	return sound(e, rc, "scan", err);
+	return check_answer(e, rc, "scan", err);
 }
 
 int sx_engine_find_ids(sx_engine *e, const uint64_t *id, size_t n, simidx_engine_document document,
@@ -368,7 +368,7 @@ int sx_engine_find_ids(sx_engine *e, const uint64_t *id, size_t n, simidx_engine
 	int rc = e->calls->find_ids(e->state, id, n, document, ctx, &cost, err);
 
 	add_cost(&cost, round_trips);
-	return sound(e, rc, "find ids", err);
+	return check_answer(e, rc, "find ids", err);
 }
 
 int sx_engine_find_labels(sx_engine *e, const simidx_engine_bytes *label, size_t n,
@@ -376,7 +376,7 @@ int sx_engine_find_labels(sx_engine *e, const simidx_engine_bytes *label, size_t
 {
 	simidx_engine_cost cost = { 0 };
 
-	return sound(e, e->calls->find_labels(e->state, label, n, document, ctx, &cost, err),
+	return check_answer(e, e->calls->find_labels(e->state, label, n, document, ctx, &cost, err),
 		     "find labels", err);
 }
 
@@ -384,7 +384,7 @@ int sx_engine_walk_page(sx_engine *e, uint64_t from_id, size_t n,
 			simidx_engine_document document, void *ctx, uint64_t *version,
 			simidx_error *err)
 {
-	return sound(e, e->calls->walk(e->state, from_id, n, document, ctx, version, err), "walk",
+	return check_answer(e, e->calls->walk(e->state, from_id, n, document, ctx, version, err), "walk",
 		     err);
 }
 
@@ -411,7 +411,7 @@ int sx_engine_begin(sx_engine *e, int resumes, simidx_error *err)
 
 	if (e->is_ready && !resumes && !sx_engine_is_unfinished(e))
 		return SIMIDX_OK;
-	rc = sound(e, (resumes ? e->calls->resume : e->calls->begin)(e->state, err),
+	rc = check_answer(e, (resumes ? e->calls->resume : e->calls->begin)(e->state, err),
 		   resumes ? "resume" : "begin", err);
 	if (rc)
 		return rc;
@@ -449,7 +449,7 @@ int sx_engine_get_mark(sx_engine *e, void **data, size_t *size, simidx_error *er
 {
 	*data = NULL;
 	*size = 0;
-	return sound(e, e->calls->get_mark(e->state, data, size, err), "get mark", err);
+	return check_answer(e, e->calls->get_mark(e->state, data, size, err), "get mark", err);
 }
 
 int sx_engine_check(sx_engine *e, simidx_engine_check *check, simidx_error *err)

@@ -76,9 +76,15 @@ void sx_engine_unlock(sx_engine *engine);
  * The calls of simidx_engine.h. `round_trips` is raised by what one took; it may be NULL.
  */
 
-int sx_engine_scan(sx_engine *engine, const simidx_engine_probe *probe, size_t n,
-		   simidx_engine_rows rows, void *ctx, uint64_t *version, uint64_t *round_trips,
-		   simidx_error *err);
+/** Prefixes to scan, and where their versions go; NULL: these are not wanted. */
+typedef struct sx_engine_probes {
+	const simidx_engine_probe *at;
+	size_t n;
+	uint64_t *version;
+} sx_engine_probes;
+
+int sx_engine_scan(sx_engine *engine, sx_engine_probes probes, simidx_engine_rows rows, void *ctx,
+		   uint64_t *round_trips, simidx_error *err);
 
 int sx_engine_find_ids(sx_engine *engine, const uint64_t *id, size_t n,
 		       simidx_engine_document document, void *ctx, uint64_t *round_trips,

@@ -7,6 +7,7 @@
 
 #include "remote/sx_doc_cache.h"
 #include "util/sx_err.h"
+#include "util/sx_order.h"
 
 #define PAGE 4096 /* documents that are asked for at once */
 #define SPARE 8   /* documents beyond a limit that are asked for, as some may be gone */
@@ -107,20 +108,19 @@ static int take_row(const sx_finding *f, sx_taking *t, size_t i, simidx_error *e
 	return rc;
 }
 
+static int compare_distances(const void *a, const void *b)
+{
+	const sx_row *x = a, *y = b;
+
+	return x->distance < y->distance ? -1 : x->distance > y->distance;
+}
+
 /* The first row that is not nearer than this. */
 static size_t first_row(const sx_hit_rows *rows, unsigned distance)
 {
-	size_t low = 0, high = rows->n;
+	const sx_row key = { .distance = distance };
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (rows->at[middle].distance < distance)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sx_items_below(rows->at, rows->n, sizeof(key), &key, compare_distances);
 }
 
 /* Rows are ordered as matches are, so that the first ones that match are those that are wanted. */
@@ -147,12 +147,12 @@ int sx_remote_documents(void *search, sx_finding *f, sx_taking *t, size_t from, 
 int sx_remote_labels(sx_matches *m, const sx_snapshot *snapshot, size_t from, size_t n, int checks,
 		     simidx_error *err)
 {
-	const sx_doc_cache *known = snapshot->known;
+	const sx_doc_cache *cache = snapshot->doc_cache;
 	int rc = SIMIDX_OK;
 
 	(void)checks; /* it keeps nothing else of them */
-	for (size_t i = from; known && !rc && i < from + n; i++) {
-		const sx_cached_doc *doc = sx_doc_cache_find(known, m->at[i].id);
+	for (size_t i = from; cache && !rc && i < from + n; i++) {
+		const sx_cached_doc *doc = sx_doc_cache_find(cache, m->at[i].id);
 		sx_fresh_span span = sx_header_fresh(&snapshot->header);
 		sx_fresh_row row;
 

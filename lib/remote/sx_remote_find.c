@@ -10,19 +10,19 @@
  * Where look-ups are kept: by the transaction, or by the scratch memory of a reader until the
  * next one.
  */
-static sx_doc_cache *known_of(void *search, const sx_snapshot *s)
+static sx_doc_cache *cache_of(void *search, const sx_snapshot *s)
 {
 	sx_remote_search *own = search;
 
-	if (s->known)
-		return s->known;
-	sx_doc_cache_clear(&own->known);
-	return &own->known;
+	if (s->doc_cache)
+		return s->doc_cache;
+	sx_doc_cache_clear(&own->doc_cache);
+	return &own->doc_cache;
 }
 
-static int take(const sx_doc_cache *known, uint64_t id, sx_labelled_doc *out)
+static int take(const sx_doc_cache *cache, uint64_t id, sx_labelled_doc *out)
 {
-	const sx_cached_doc *k = sx_doc_cache_find(known, id);
+	const sx_cached_doc *k = sx_doc_cache_find(cache, id);
 
 	if (!k || !k->is_there)
 		return SIMIDX_E_NOT_FOUND;
@@ -34,11 +34,11 @@ static int take(const sx_doc_cache *known, uint64_t id, sx_labelled_doc *out)
 static int by_id(void *search, const sx_snapshot *s, uint64_t id, sx_labelled_doc *out,
 		      simidx_error *err)
 {
-	sx_doc_cache *known = known_of(search, s);
-	int rc = sx_doc_cache_look_up(known, s->index->engine, s->index->schema->unknown_fp2, &id,
-				  1, NULL, 0, err);
+	sx_doc_cache *cache = cache_of(search, s);
+	int rc = sx_doc_cache_look_up_ids(cache, s->index->engine, s->index->schema->unknown_fp2,
+					  &id, 1, err);
 
-	return rc ? rc : take(known, id, out);
+	return rc ? rc : take(cache, id, out);
 }
 
 static int by_label(void *search, const sx_snapshot *s, const void *label, size_t size,
@@ -46,22 +46,22 @@ static int by_label(void *search, const sx_snapshot *s, const void *label, size_
 {
 	simidx_engine_bytes bytes = { label, size };
 	sx_fresh_span span = sx_header_fresh(&s->header);
-	sx_doc_cache *known = known_of(search, s);
+	sx_doc_cache *cache = cache_of(search, s);
 	const sx_cached_label *l;
 	sx_fresh_row row;
-	int rc = sx_doc_cache_look_up(known, s->index->engine, s->index->schema->unknown_fp2, NULL,
-				  0, &bytes, 1, err);
+	int rc = sx_doc_cache_look_up_labels(cache, s->index->engine,
+					     s->index->schema->unknown_fp2, &bytes, 1, err);
 
 	if (rc)
 		return rc;
-	l = sx_doc_cache_find_label(known, label, size);
+	l = sx_doc_cache_find_label(cache, label, size);
 	if (l->id == SIMIDX_NO_ID)
 		return SIMIDX_E_NOT_FOUND;
 	/* What a pending row is about is told by that, and has another label now, or none. */
 	rc = sx_fresh_by_id(s->index->fresh, s->txn, &span, l->id, &row, err);
 	if (rc != SIMIDX_E_NOT_FOUND)
 		return rc ? rc : SIMIDX_E_NOT_FOUND;
-	return take(known, l->id, out);
+	return take(cache, l->id, out);
 }
 
 static int label_of(const sx_snapshot *s, uint64_t id, sx_slice *label, simidx_error *err)
@@ -78,7 +78,7 @@ static int label_of(const sx_snapshot *s, uint64_t id, sx_slice *label, simidx_e
 		if (!rc)
 			*label = found.label;
 	} else if (!rc && row.op & SX_FRESH_LABEL) {
-		k = sx_doc_cache_find(s->known, id);
+		k = sx_doc_cache_find(s->doc_cache, id);
 		if (k)
 			*label = sx_cached_label_now(k);
 	}

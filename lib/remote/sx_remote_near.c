@@ -32,7 +32,7 @@ void sx_remote_search_free(void *search)
 	free(s->version);
 	free(s->id);
 	free(s->origin);
-	sx_doc_cache_free(&s->known);
+	sx_doc_cache_free(&s->doc_cache);
 	free(s);
 }
 
@@ -248,7 +248,7 @@ static enum simidx_engine_next on_changed(void *ctx, size_t i, const simidx_matc
 {
 	sx_remote_search *s = ctx;
 	const sx_finding *f = s->finding[0];
-	const sx_cached_doc *known = sx_doc_cache_find(f->conditions->writing->known, m->id);
+	const sx_cached_doc *cached = sx_doc_cache_find(f->conditions->writing->doc_cache, m->id);
 	sx_values values = sx_match_values(m, f->view->snapshot.index->schema->unknown_fp2);
 	size_t size = m->flags & SIMIDX_MATCH_LABEL ? m->label_size : 0;
 
@@ -256,16 +256,16 @@ static enum simidx_engine_next on_changed(void *ctx, size_t i, const simidx_matc
 		s->rc = SIMIDX_E_IO;
 		return SIMIDX_ENGINE_END;
 	}
-	s->has_changed |= !known || !known->is_there || known->fp != m->fp ||
-			  !sx_values_are_equal(&known->values, &values) || known->label.size != size ||
-			  (size && memcmp(known->label.data, m->label, size) != 0);
+	s->has_changed |= !cached || !cached->is_there || cached->fp != m->fp ||
+			  !sx_values_are_equal(&cached->values, &values) || cached->label.size != size ||
+			  (size && memcmp(cached->label.data, m->label, size) != 0);
 	return SIMIDX_ENGINE_ON;
 }
 
 /*
  * Rows of documents that the transaction changes do not count, because it has other rows for
  * them. That is only right if its changes are stored, so the answer rests on them. They are not
- * stored if somebody else has changed such a document before this search: then nothing may rest
+ * stored if another writer has changed such a document before this search: then nothing may rest
  * on the answer. Who changes it after the search raises a version.
  */
 static int doubt_changed(sx_remote_search *s, const sx_finding *f, uint64_t *round_trips,
@@ -341,12 +341,13 @@ static int rests(const sx_finding *f, size_t n)
 /* Scan the probes of all queries. */
 static int scan(sx_remote_search *s, int decides, uint64_t *round_trips, simidx_error *err)
 {
+	sx_engine_probes probes;
 	int rc;
 
 	if (decides && sx_reserve(&s->version, &s->version_cap, s->n_probes, sizeof(*s->version)))
 		return sx_fail_nomem(err);
-	rc = sx_engine_scan(s->engine, s->probe, s->n_probes, on_rows, s,
-			    decides ? s->version : NULL, round_trips, err);
+	probes = (sx_engine_probes){ s->probe, s->n_probes, decides ? s->version : NULL };
+	rc = sx_engine_scan(s->engine, probes, on_rows, s, round_trips, err);
 	return sx_remote_outcome(s, rc, err);
 }
 

@@ -40,7 +40,7 @@ typedef struct sx_remote_search {
 	uint32_t near[SX_REMOTE_FILTERED];
 	int has_changed; /* a document is not any more as a transaction has found it */
 	int rc; /* what ended a call from within */
-	sx_doc_cache known; /* the document that was looked up last, by itself */
+	sx_doc_cache doc_cache; /* the document that was looked up last, by itself */
 } sx_remote_search;
 
 /** NULL when memory is short. */

@@ -30,7 +30,7 @@ static int check_plan(const simidx_engine *engine, const char *uri, const char *
 		       plan, engine->name, names);
 }
 
-/* Make the plan of a new index: the one that is named, or the first one that the engine has. */
+/* Make the plan of a new index: by its name, or the first plan of the engine. */
 static int make_plan(const simidx_engine *engine, const simidx_create_options *o, const char *uri,
 		     sx_plan *plan, simidx_error *err)
 {

@@ -10,11 +10,11 @@
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
 
-#define MAX_BLOCK 4096 /* ids that are reserved at once where nobody has said how many */
+#define MAX_BLOCK 4096 /* ids that are reserved at once where no number was given */
 
 /* What a writer has besides. */
 struct own {
-	sx_doc_cache known;     /* of the transaction */
+	sx_doc_cache doc_cache;     /* of the transaction */
 	uint64_t ids;       /* the next one of those that are reserved, */
 	uint64_t n_ids;     /* and how many there are */
 	uint64_t block;     /* ids that were reserved last */
@@ -38,7 +38,7 @@ static void close_writer(simidx_writer *w)
 {
 	struct own *r = w->held;
 
-	sx_doc_cache_free(&r->known);
+	sx_doc_cache_free(&r->doc_cache);
 	free(r);
 }
 
@@ -52,7 +52,7 @@ static int begin(simidx_writer *w, simidx_error *err)
 	if (rc)
 		return rc;
 	w->locked = 1;
-	w->snapshot.known = &r->known;
+	w->snapshot.doc_cache = &r->doc_cache;
 	rc = sx_engine_begin(w->index->engine, resumes, err);
 	r->has_resumed |= !rc;
 	if (!rc)
@@ -69,7 +69,7 @@ static void end_writer(simidx_writer *w)
 		sx_engine_invalidate_info(w->index->engine);
 	r->has_leases = 0;
 	r->hint = r->given_end = 0;
-	sx_doc_cache_clear(&r->known);
+	sx_doc_cache_clear(&r->doc_cache);
 	if (w->locked)
 		sx_engine_unlock(w->index->engine);
 }
@@ -92,8 +92,9 @@ static int look_up(simidx_writer *w, const simidx_doc *docs, size_t n, uint64_t 
 {
 	struct own *r = w->held;
 	const sx_header *h = &w->snapshot.header;
+	uint64_t n_new = 0, unknown_fp2 = w->index->schema->unknown_fp2;
 	size_t n_ids = 0, n_labels = 0;
-	uint64_t n_new = 0;
+	int rc;
 
 	for (size_t i = 0; i < n; i++) {
 		simidx_doc own;
@@ -110,8 +111,11 @@ static int look_up(simidx_writer *w, const simidx_doc *docs, size_t n, uint64_t 
 			label[n_labels++] = (simidx_engine_bytes){ doc->label, doc->label_size };
 	}
 	r->hint = n_new;
-	return sx_doc_cache_look_up(&r->known, w->index->engine, w->index->schema->unknown_fp2, id,
-				n_ids, label, n_labels, err);
+	rc = sx_doc_cache_look_up_ids(&r->doc_cache, w->index->engine, unknown_fp2, id, n_ids, err);
+	if (!rc)
+		rc = sx_doc_cache_look_up_labels(&r->doc_cache, w->index->engine, unknown_fp2, label,
+						 n_labels, err);
+	return rc;
 }
 
 static int prefetch(simidx_writer *w, const simidx_doc *docs, size_t n, simidx_error *err)
@@ -192,7 +196,7 @@ static int label(simidx_writer *w, uint64_t id, const char *label, size_t size,
 	struct own *r = w->held;
 
 	/* A document that gets none needs nothing: its row says so. */
-	return label && sx_doc_cache_set_label(&r->known, id, label, size) ? sx_fail_nomem(err)
+	return label && sx_doc_cache_set_label(&r->doc_cache, id, label, size) ? sx_fail_nomem(err)
 								       : SIMIDX_OK;
 }
 
@@ -200,7 +204,7 @@ static int label(simidx_writer *w, uint64_t id, const char *label, size_t size,
 
 /* What a commit stores, while it is made. Each document has two versions, and prefixes of both. */
 struct folding {
-	const sx_doc_cache *known;
+	const sx_doc_cache *cache;
 	const simidx *index;
 	const sx_fresh_row **order; /* of the rows */
 	simidx_engine_version *version;
@@ -241,20 +245,20 @@ static int is_same(const sx_cached_doc *before, const sx_fresh_row *row, sx_slic
 /* What the last row about a document makes of it, if that changes something. */
 static void fold(struct folding *f, const sx_fresh_row *row)
 {
-	const sx_cached_doc *known = sx_doc_cache_find(f->known, row->id);
+	const sx_cached_doc *cached = sx_doc_cache_find(f->cache, row->id);
 	simidx_engine_change *change = &f->change[f->n];
 	simidx_engine_version *before = &f->version[2 * f->n], *after = before + 1;
 	uint32_t *prefix = f->prefix + 2 * f->n * f->index->schema->plan.n_tables;
 	sx_slice label = { NULL, 0 };
-	int was_there = known && known->is_there, is_there = !sx_fresh_is_delete(row);
+	int was_there = cached && cached->is_there, is_there = !sx_fresh_is_delete(row);
 
 	if (is_there && row->op & SX_FRESH_LABEL)
-		label = sx_cached_label_now(known);
-	if (was_there == is_there && (!is_there || is_same(known, row, label)))
+		label = sx_cached_label_now(cached);
+	if (was_there == is_there && (!is_there || is_same(cached, row, label)))
 		return;
 	*change = (simidx_engine_change){ .id = row->id };
 	if (was_there) {
-		describe(f->index, known->fp, &known->values, known->label, prefix, before);
+		describe(f->index, cached->fp, &cached->values, cached->label, prefix, before);
 		change->before = before;
 	}
 	if (is_there) {
@@ -319,7 +323,7 @@ static int has_conditions(const sx_conditions *all, uint64_t id)
 }
 
 /*
- * Whether the change of a document may be refused though nobody has changed that document: because
+ * Whether the change of a document may be refused though that document has not changed: because
  * another one has its new label, or for a condition of its own.
  */
 static int may_be_refused(const struct folding *f, const sx_conditions *all, uint64_t id)
@@ -395,7 +399,7 @@ static int store(simidx_writer *w, simidx_error *err)
 	struct own *r = w->held;
 	sx_engine *engine = w->index->engine;
 	const sx_mark *mark = &w->mark;
-	struct folding f = { .known = &r->known, .index = w->index };
+	struct folding f = { .cache = &r->doc_cache, .index = w->index };
 	simidx_engine_batch batch = { .mark = mark->size ? mark->bytes : NULL,
 				      .mark_size = mark->size,
 				      .durability = w->options.durability };

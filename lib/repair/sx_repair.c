@@ -151,9 +151,7 @@ static int begin_new(sx_repair *r, const char *destination)
 	if (rc)
 		return rc;
 	r->tmpdir = sx_loader_temporary(r->loader);
-	if (r->old->schema->has_ids)
-		rc = simidx_loader_reserve_ids(r->loader, sx_repair_header(r)->next_id, r->err);
-	if (!rc && r->mark.size)
+	if (r->mark.size)
 		rc = simidx_loader_set_mark(r->loader, r->mark.bytes, r->mark.size, r->err);
 	return rc;
 }

@@ -50,13 +50,13 @@ void sx_repair_claims_add_hash(sx_repair_claims *claims, uint64_t hash);
 /** Whether a label has one of the hashes. */
 int sx_repair_claims_has_hash(const sx_repair_claims *claims, sx_slice label);
 
-/** When all was heard: whether it is gone. */
+/** After all claims: whether the document is gone. */
 void sx_repair_claims_judge(sx_repair_claims *claims, const sx_repair *repair);
 
 /** What to believe; NULL without a claim. */
 const sx_repair_claim *sx_repair_claims_choose(const sx_repair_claims *claims, const sx_repair *repair);
 
-/** Who knows the optional columns of the document with this fingerprint; NULL: nobody does. */
+/** The claim that has the optional columns of the document with this fingerprint, or NULL. */
 const sx_repair_claim *sx_repair_claims_values(const sx_repair_claims *claims, uint64_t fp);
 
 #endif /* SX_REPAIR_CLAIMS_H */

@@ -99,7 +99,7 @@ static int next_id(struct join *j)
 	}
 	if (!rc)
 		sx_repair_claims_judge(k, r);
-	/* What a deleted document has left until the merge is nobody's label. */
+	/* The label of a deleted document stays in the table until the merge. */
 	if ((k->is_fresh || k->is_gone) && !k->n_claims)
 		k->label.size = 0;
 	return rc ? rc : sx_repair_progress(r, "joining");
@@ -423,7 +423,11 @@ int sx_repair_put_documents(sx_repair *r)
 
 	for (int i = 0; i < 2; i++)
 		j.bytes[i] = sx_calloc(1, SIMIDX_MAX_LABEL);
-	rc = j.bytes[0] && j.bytes[1] ? sx_repair_gather_documents(r) : sx_fail_nomem(r->err);
+	rc = j.bytes[0] && j.bytes[1] ? SIMIDX_OK : sx_fail_nomem(r->err);
+	if (!rc)
+		rc = simidx_loader_reserve_ids(r->loader, sx_repair_header(r)->next_id, r->err);
+	if (!rc)
+		rc = sx_repair_gather_documents(r);
 	if (!rc)
 		rc = survey(&j);
 	if (!rc && !r->has_all_documents)

@@ -68,7 +68,7 @@ int sx_repair_gather_notes(sx_repair *r)
 	return rc ? rc : next(r);
 }
 
-int sx_repair_take_note(sx_repair *r, enum sx_repair_note_claim said, simidx_doc *doc)
+int sx_repair_take_note(sx_repair *r, enum sx_repair_note_claim claim, simidx_doc *doc)
 {
 	simidx_loss loss = { .kind = SIMIDX_LOSS_NOTE, .table = "notes", .id = doc->id,
 			     .fp = doc->fp, .flags = SIMIDX_LOSS_HAS_FP };
@@ -77,7 +77,7 @@ int sx_repair_take_note(sx_repair *r, enum sx_repair_note_claim said, simidx_doc
 
 	while (!rc && n->next && n->next[0] < doc->id)
 		rc = next(r);
-	if (rc || said == SX_REPAIR_SAYS_NONE)
+	if (rc || claim == SX_REPAIR_SAYS_NONE)
 		return rc;
 	if (n->next && n->next[0] == doc->id) {
 		doc->note_size = (size_t)n->next[2];
@@ -87,7 +87,7 @@ int sx_repair_take_note(sx_repair *r, enum sx_repair_note_claim said, simidx_doc
 		n->taken++;
 		return sx_spill_read(n->bytes, n->next[1], n->note, doc->note_size, r->err);
 	}
-	if (said == SX_REPAIR_SAYS_ONE)
+	if (claim == SX_REPAIR_SAYS_ONE)
 		sx_repair_tell(r, &loss, "its note is lost");
 	return SIMIDX_OK;
 }

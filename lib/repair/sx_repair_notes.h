@@ -22,7 +22,7 @@ int sx_repair_gather_notes(sx_repair *repair);
  *
  * @param doc  gets bytes that are valid until the next call
  */
-int sx_repair_take_note(sx_repair *repair, enum sx_repair_note_claim said, simidx_doc *doc);
+int sx_repair_take_note(sx_repair *repair, enum sx_repair_note_claim claim, simidx_doc *doc);
 
 /** Tell how many notes the header counts besides those that were taken or told of. */
 void sx_repair_tell_lost_notes(sx_repair *repair);

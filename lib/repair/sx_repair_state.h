@@ -110,7 +110,7 @@ static inline const simidx *sx_repair_old(const sx_repair *repair)
 	return repair->old;
 }
 
-/** Whether what is handed over may be another table's. Then nobody is told what it is not. */
+/** Whether what is handed over may be another table's. Then damage is not reported. */
 static inline int sx_repair_is_found(const sx_repair *repair)
 {
 	return repair->reading.whose != SX_PAGES_OWN;

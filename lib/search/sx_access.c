@@ -108,7 +108,7 @@ static int probe_by_cover(sx_access *a, const sx_view *view, const sx_query *q, 
 			       a->permuted, &a->tables.probes))
 		return sx_fail_nomem(err);
 	for (unsigned i = 0; i < a->cover->n; i++) {
-		unsigned t = a->cover->part[i].table;
+		unsigned t = a->cover->probed[i].table;
 
 		if (view->table[t].blocks)
 			sx_block_index_prefetch(view->table[t].blocks, a->permuted[t]);
@@ -141,7 +141,7 @@ uint64_t sx_access_candidates(const sx_access *a, const sx_view *view)
 }
 
 /* True if the block indexes show that the ranges are far fuller than the cover was chosen for. */
-static int is_poor(const sx_access *a, const sx_view *view)
+static int needs_replan(const sx_access *a, const sx_view *view)
 {
 	uint64_t candidates = 0;
 
@@ -188,7 +188,7 @@ static int access_by_cover(sx_access *a, sx_cover_cache *covers, const sx_view *
 		return sx_fail_nomem(err);
 	rc = q->is_weighted ? probe_by_own(a, view, q, cover, err)
 			    : probe_by_cover(a, view, q, cover, err);
-	if (rc || !is_poor(a, view))
+	if (rc || !needs_replan(a, view))
 		return rc;
 	a->by_sizes = 1;
 	return probe_by_own(a, view, q, choose_own(covers, plan, &request), err);
@@ -209,11 +209,18 @@ static int scans_small(const sx_view *view, const sx_query *q)
 	       view->snapshot.header.documents <= (uint64_t)q->asked->probes * DOCUMENTS_A_PROBE;
 }
 
+/* Tables that are probed: their plan, and what reading them costs. */
+struct target {
+	const sx_plan *plan;
+	const sx_costs *costs;
+	uint64_t rows;
+};
+
 /* Lowers a->complete_to to what these probes are complete to. */
-static int probe_by_patterns(sx_access *a, sx_access_part *part, const sx_costs *costs,
-			     const sx_view *view, const sx_query *q, const sx_plan *plan,
-			     uint64_t rows, simidx_error *err)
+static int probe_by_patterns(sx_access *a, sx_access_part *part, const struct target *target,
+			     const sx_view *view, const sx_query *q, simidx_error *err)
 {
+	const sx_plan *plan = target->plan;
 	const sx_weighted query = { q->fp, q->asked->weights, &q->by_weight, q->radius,
 				    q->max_bits };
 	unsigned distance = q->asked->complete;
@@ -228,8 +235,8 @@ static int probe_by_patterns(sx_access *a, sx_access_part *part, const sx_costs 
 		rc = sx_patterns_cheapest(plan, &query, q->asked->probes, &part->probes,
 					  &part->end);
 	else
-		rc = sx_patterns_complete(plan, &query, distance, costs, rows, &part->probes,
-					  &part->end);
+		rc = sx_patterns_complete(plan, &query, distance, target->costs, target->rows,
+					  &part->probes, &part->end);
 	if (!rc && part->end.complete_to < a->complete_to)
 		a->complete_to = (int)part->end.complete_to;
 	return rc ? sx_fail_nomem(err) : SIMIDX_OK;
@@ -260,13 +267,14 @@ static int access_by_patterns(sx_access *a, const sx_costs *costs, const sx_view
 {
 	const sx_plan *plan = &view->snapshot.index->schema->plan;
 	const sx_weighted all = { q->fp, q->asked->weights, &q->by_weight, q->radius, q->max_bits };
+	const struct target target = { plan, costs, sx_view_rows(view) };
 	int rc;
 
 	a->cover = NULL;
 	a->complete_to = (int)q->radius;
 	for (unsigned t = 0; t < plan->n_tables; t++)
 		a->permuted[t] = sx_permute(&plan->table[t], q->fp);
-	rc = probe_by_patterns(a, &a->tables, costs, view, q, plan, sx_view_rows(view), err);
+	rc = probe_by_patterns(a, &a->tables, &target, view, q, err);
 	if (rc || !costs->whole_prefixes || a->tables.end.scan ||
 	    !is_split_too_much(a, costs, view))
 		return rc;
@@ -288,13 +296,14 @@ static int make_fresh(sx_access *a, sx_cover_cache *covers, const sx_view *view,
 	const sx_schema *schema = view->snapshot.index->schema;
 	const sx_plan *plan = &schema->fresh_plan;
 	uint64_t rows = sx_view_fresh_rows(view), permuted[SX_MAX_TABLES];
+	const struct target target = { plan, &covers->costs, rows };
 	sx_template *cover;
 
 	a->fresh_is_tables = schema->fresh_plan_is_same && !(a->cover && a->cover->scan);
 	if (a->fresh_is_tables || !rows)
 		return SIMIDX_OK;
 	if (!a->cover)
-		return probe_by_patterns(a, &a->fresh, &covers->costs, view, q, plan, rows, err);
+		return probe_by_patterns(a, &a->fresh, &target, view, q, err);
 	a->fresh.probes.n = 0;
 	cover = uniform_cover(covers, &covers->fresh, plan, rows, q);
 	return cover && !sx_template_probes(plan, cover, q->fp, q->max_bits, permuted,
@@ -360,7 +369,7 @@ int sx_access_has_fresh(const sx_access *a, const sx_view *view, const sx_query 
 				     view->snapshot.index->schema->fresh_plan.n_tables, fp ^ q->fp);
 }
 
-/* By what the choice was made: even ranges, or their real sizes. */
+/* By what the choice was made: ranges of uniform size, or their real sizes. */
 unsigned sx_access_others(const sx_access *a, const sx_cover_cache *covers, const sx_view *view,
 			  const sx_query *q, sx_cover out[SX_MAX_OTHERS])
 {

@@ -8,6 +8,7 @@
 
 #include "index/sx_backend.h"
 #include "util/sx_err.h"
+#include "util/sx_order.h"
 
 #define FEW 32 /* hits or matches that an insertion sort sorts faster than qsort() */
 
@@ -62,12 +63,12 @@ static int find_fresh(sx_finding *f, simidx_error *err)
 	sx_hits *hits = f->hits;
 	const sx_snapshot *snapshot = &f->view->snapshot;
 	sx_fresh_span span = sx_header_fresh(&snapshot->header);
+	const sx_fresh_query query = { f->q->fp, f->q->max_bits,
+				       &sx_access_fresh(f->access)->probes };
 	size_t had = hits->n, kept = 0;
-	int rc;
+	int rc = sx_fresh_near(snapshot->index->fresh, snapshot->txn, &span, &query, &hits->fresh,
+			       &f->out->candidates, err);
 
-	rc = sx_fresh_near(snapshot->index->fresh, snapshot->txn, &span,
-			   &sx_access_fresh(f->access)->probes, f->q->fp, f->q->max_bits,
-			   &hits->fresh, &f->out->candidates, err);
 	for (size_t i = 0; !rc && i < hits->fresh.n; i++) {
 		sx_fresh_row row = hits->fresh.at[i];
 
@@ -81,6 +82,25 @@ static int find_fresh(sx_finding *f, simidx_error *err)
 	}
 	hits->fresh.n = kept;
 	return rc ? rc : sx_hits_ask_until(f, had, err);
+}
+
+/* Sort items. `one` has room for one of them. */
+SX_INLINE void sort(void *items, size_t n, size_t size, void *one, sx_compare_fn *compare)
+{
+	unsigned char *at = items;
+
+	if (n > FEW) {
+		qsort(items, n, size, compare);
+		return;
+	}
+	for (size_t i = 1; i < n; i++) {
+		size_t j = i;
+
+		memcpy(one, at + i * size, size);
+		for (; j && compare(one, at + (j - 1) * size) < 0; j--)
+			memcpy(at + j * size, at + (j - 1) * size, size);
+		memcpy(at + j * size, one, size);
+	}
 }
 
 static int compare_hits(const void *a, const void *b)
@@ -98,18 +118,9 @@ static int compare_hits(const void *a, const void *b)
 static void sort_hits(sx_hits *hits)
 {
 	size_t n = 0;
+	sx_hit hit;
 
-	if (hits->n > FEW)
-		qsort(hits->at, hits->n, sizeof(*hits->at), compare_hits);
-	else
-		for (size_t i = 1; i < hits->n; i++) {
-			sx_hit hit = hits->at[i];
-			size_t j = i;
-
-			for (; j && compare_hits(&hit, &hits->at[j - 1]) < 0; j--)
-				hits->at[j] = hits->at[j - 1];
-			hits->at[j] = hit;
-		}
+	sort(hits->at, hits->n, sizeof(hit), &hit, compare_hits);
 	for (size_t i = 0; i < hits->n; i++)
 		if (!n || hits->at[i].fp != hits->at[n - 1].fp)
 			hits->at[n++] = hits->at[i];
@@ -293,33 +304,24 @@ static int compare_matches(const void *a, const void *b)
 static void sort_matches(sx_matches *m, size_t from)
 {
 	size_t n = m->n - from, i = 1;
-	simidx_match *at = n ? m->at + from : NULL;
+	simidx_match *at = n ? m->at + from : NULL, match;
 
 	while (i < n && compare_matches(&at[i - 1], &at[i]) < 0)
 		i++;
-	if (i >= n)
-		return;
-	if (n > FEW) {
-		qsort(at, n, sizeof(*at), compare_matches);
-		return;
-	}
-	for (i = 1; i < n; i++) {
-		simidx_match match = at[i];
-		size_t j = i;
-
-		for (; j && compare_matches(&match, &at[j - 1]) < 0; j--)
-			at[j] = at[j - 1];
-		at[j] = match;
-	}
+	if (i < n)
+		sort(at, n, sizeof(match), &match, compare_matches);
 }
 
-int sx_matches_read(sx_matches *m, void *search, sx_finding *f, size_t from, size_t to,
-		    uint64_t max, uint64_t *count, simidx_error *err)
+sx_taking sx_taking_of(const sx_finding *f, sx_matches *matches)
 {
-	const sx_view *view = f->view;
-	const simidx *index = view->snapshot.index;
-	sx_taking taking = { m, index, f->q, max, count, 0 };
-	size_t had = m->n;
+	return (sx_taking){ .matches = matches, .index = f->view->snapshot.index, .q = f->q };
+}
+
+int sx_matches_read(void *search, sx_finding *f, sx_taking taking, size_t from, size_t to,
+		    simidx_error *err)
+{
+	const simidx *index = taking.index;
+	size_t had = taking.matches->n;
 	int rc;
 
 	if (from == to)
@@ -329,6 +331,6 @@ int sx_matches_read(sx_matches *m, void *search, sx_finding *f, size_t from, siz
 		rc = take_fresh(&taking, f->hits, from, to, err);
 	/* Those of one fingerprint in postings come in order, and may be millions. */
 	if (!rc && (to - from > 1 || f->hits->fresh.n || f->q->has_fp2))
-		sort_matches(m, had);
+		sort_matches(taking.matches, had);
 	return rc;
 }

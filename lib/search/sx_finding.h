@@ -75,7 +75,7 @@ typedef struct sx_finding {
 	sx_arena *labels;    /* of documents that come with them */
 	simidx_results *out; /* what it took */
 	int done;            /* nothing more is to be looked up */
-	sx_conditions *conditions; /* gets those by which the answer holds; NULL: nobody asks */
+	sx_conditions *conditions; /* gets those by which the answer holds; NULL: not wanted */
 } sx_finding;
 
 /** One that is all zero is allowed. */
@@ -137,6 +137,9 @@ simidx_match sx_match_of(const simidx *index, const sx_doc *doc);
 /** Append one. */
 int sx_matches_push(sx_matches *matches, const simidx_match *match, simidx_error *err);
 
+/** All documents of what a query finds, to be appended. */
+sx_taking sx_taking_of(const sx_finding *finding, sx_matches *matches);
+
 /** Whether it has as many as are enough. */
 int sx_taking_is_full(const sx_taking *taking);
 
@@ -157,11 +160,10 @@ int sx_matches_take_one(sx_taking *taking, const sx_doc *doc, simidx_error *err)
  * count them. Without ids a document is a fingerprint.
  *
  * @param search  scratch memory of the searches
- * @param max     so many documents are enough; more of other fingerprints may come; 0 = all
- * @param count   not NULL: add their number to it and append none
+ * @param taking  its `max`: so many documents are enough; more of other fingerprints may come
  * @return SIMIDX_OK; SIMIDX_E_CORRUPT, SIMIDX_E_NOMEM; codes of an engine
  */
-int sx_matches_read(sx_matches *matches, void *search, sx_finding *finding, size_t from, size_t to,
-		    uint64_t max, uint64_t *count, simidx_error *err);
+int sx_matches_read(void *search, sx_finding *finding, sx_taking taking, size_t from, size_t to,
+		    simidx_error *err);
 
 #endif /* SX_FINDING_H */

@@ -121,14 +121,15 @@ static int deliver(simidx_reader *r, const sx_labelled_doc *found, simidx_match 
 /* What both look-ups begin with: a snapshot, or why there is none. */
 static int begin_get(simidx_reader *r, simidx_match *out, const char *what, simidx_error *err)
 {
+	int rc;
+
 	sx_err_clear(err);
 	if (out)
 		memset(out, 0, sizeof(*out));
 	if (!r || !out)
 		return sx_fail(err, SIMIDX_E_ARG, "%s: reader or out is NULL", what);
-	if (!sx_reader_index(r)->schema->has_ids)
-		return sx_fail(err, SIMIDX_E_UNSUPPORTED, "the index holds no ids and no labels");
-	return sx_reader_begin(r, err);
+	rc = sx_schema_need_ids(sx_reader_index(r)->schema, err);
+	return rc ? rc : sx_reader_begin(r, err);
 }
 
 int simidx_reader_find_id(simidx_reader *r, uint64_t id, simidx_match *out, simidx_error *err)

@@ -21,11 +21,11 @@ struct simidx_reader {
 	struct sx_explained *explained; /* what the last explanation points to; NULL before */
 	/*
 	 * Of a writer's reader: the snapshot of its transaction, whose changes are found too. Then
-	 * one view serves the whole transaction, as nobody else commits documents meanwhile.
+	 * one view serves the whole transaction: no other writer can commit meanwhile.
 	 */
 	const sx_snapshot *writing;
 	int is_begun; /* the view has its snapshot */
-	sx_conditions *conditions; /* what its searches rest on goes there; NULL: nobody asks */
+	sx_conditions *conditions; /* what its searches rest on goes there; NULL: not wanted */
 };
 
 static inline const simidx *sx_reader_index(const simidx_reader *reader)

@@ -23,8 +23,8 @@ static size_t end_of_distance(const sx_hits *hits, size_t from)
 }
 
 /*
- * Read documents in order, until there is one more than the limit allows, or the one that is asked
- * for. Distance after distance, so that none is read that the limit cuts off.
+ * Read documents in order, until there is one more than the limit allows, or the first one. Distance
+ * after distance, so that none is read that the limit cuts off.
  */
 static int read_in_order(simidx_reader *r, sx_finding *f, simidx_error *err)
 {
@@ -32,12 +32,14 @@ static int read_in_order(simidx_reader *r, sx_finding *f, simidx_error *err)
 	int first = q->asked->mode == SIMIDX_FIRST;
 	uint64_t limit = first ? 1 : q->asked->limit, stop = sx_query_enough(q);
 	sx_matches *m = &r->matches;
+	sx_taking taking = sx_taking_of(f, m);
 	simidx_results *out = f->out;
 	int rc = SIMIDX_OK;
 
 	for (size_t from = 0, to; !rc && from < f->hits->n && !(stop && m->n >= stop); from = to) {
 		to = stop ? end_of_distance(f->hits, from) : f->hits->n;
-		rc = sx_matches_read(m, r->search, f, from, to, stop ? stop - m->n : 0, NULL, err);
+		taking.max = stop ? stop - m->n : 0;
+		rc = sx_matches_read(r->search, f, taking, from, to, err);
 	}
 	out->count = first && m->n ? 1 : m->n;
 	if (limit && m->n > limit) {
@@ -52,21 +54,25 @@ static int read_in_order(simidx_reader *r, sx_finding *f, simidx_error *err)
 /* The documents of all hits, or their number. */
 static int read_documents(simidx_reader *r, sx_finding *f, simidx_error *err)
 {
+	sx_taking counting = sx_taking_of(f, &r->matches);
+
+	counting.count = &f->out->count;
 	r->matches.n = 0;
-	if (f->q->asked->mode == SIMIDX_COUNT)
-		return sx_matches_read(&r->matches, r->search, f, 0, f->hits->n, 0, &f->out->count,
-				       err);
-	return read_in_order(r, f, err);
+	return f->q->asked->mode == SIMIDX_COUNT
+		       ? sx_matches_read(r->search, f, counting, 0, f->hits->n, err)
+		       : read_in_order(r, f, err);
 }
 
 /* What SIMIDX_FIRST asks: whether the new hits have a document that matches. */
 static int until_first(void *ctx, sx_finding *f, size_t from, simidx_error *err)
 {
 	simidx_reader *r = ctx;
+	sx_taking taking = sx_taking_of(f, &r->matches);
 	int rc;
 
+	taking.max = 1;
 	r->matches.n = 0;
-	rc = sx_matches_read(&r->matches, r->search, f, from, f->hits->n, 1, NULL, err);
+	rc = sx_matches_read(r->search, f, taking, from, f->hits->n, err);
 	f->done |= r->matches.n > 0;
 	return rc;
 }
@@ -163,7 +169,7 @@ int sx_search_labels(simidx_reader *r, const simidx_query *asked, size_t from, s
 {
 	const simidx *index = sx_reader_index(r);
 
-	if (!(asked->flags & SIMIDX_QUERY_LABELS) || !index->schema->has_ids)
+	if (!(asked->flags & SIMIDX_QUERY_LABELS))
 		return SIMIDX_OK;
 	return index->backend->labels(&r->matches, sx_reader_snapshot(r), from, n,
 				      index->checks, err);

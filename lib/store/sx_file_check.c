@@ -151,7 +151,7 @@ static int is_possible(const sx_lmdb_meta *meta, int page)
 }
 
 /*
- * Read both meta pages, and find out which counts: the one that LMDB uses. What the other one
+ * Read both meta pages, and find out which of them LMDB uses. What the other one
  * says does not matter. When the write of a meta page fails, LMDB writes the new roots with the
  * old transaction number and the old last page into it; the next commit replaces that.
  *

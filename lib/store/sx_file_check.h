@@ -39,7 +39,7 @@ int sx_file_check_directory(const char *dir, int any_file_system, int *dir_fd, s
 int sx_file_check_open(const char *dir, int dir_fd, int *fd, struct stat *st, simidx_error *err);
 
 /**
- * Look at the meta pages and the size of a data file. Of the two meta pages only the one that LMDB
+ * Look at the meta pages and the size of a data file. Of the two meta pages only that which LMDB
  * uses must be good, but both must be marked as LMDB's. A file that ends before its last page is
  * accepted here if free pages alone may be missing: sx_store_is_short().
  *
@@ -59,8 +59,8 @@ typedef struct sx_lost_meta {
 
 /**
  * When one of the two meta pages is so damaged that sx_file_check_data() refuses the file, and the
- * other is good: make one to stand in its place, of the commit before the one that the good one
- * names, so that LMDB uses that.
+ * other is good: make a page for its place, of the commit before that of the good page, so that
+ * LMDB uses the good page.
  *
  * @return SIMIDX_OK, or SIMIDX_E_NOT_FOUND
  */

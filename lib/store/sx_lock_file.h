@@ -29,8 +29,8 @@
 #define SX_LOCK_FILE_NEW ".new"
 
 /**
- * Before LMDB opens a store: make the file, or see to the one that is there, and lock it as
- * sx_lock_file_lock() does. The one that is there is never written to; if it may not stay as it is,
+ * Before LMDB opens a store: make the file, or check the old one, and lock it as
+ * sx_lock_file_lock() does. The old one is never written to; if it may not stay as it is,
  * another one takes its place, but only when no process has the store open. This one must not have
  * it open either: closing the file drops its locks.
  *

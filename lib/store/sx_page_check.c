@@ -182,7 +182,7 @@ int sx_page_is_lost(const sx_page_reading *reading, sx_slice key)
 /*
  * One changed bit in a transaction number makes LMDB take the other page for the last one. In a sound
  * file the numbers of the pages follow each other. They also do after a header page that could not be
- * written: LMDB then leaves its new roots there with the old number, so that nobody follows them.
+ * written: LMDB then leaves its new roots there with the old number, so that no reader follows them.
  */
 int sx_page_other(sx_txn *txn, sx_page_roots *roots, sx_page_roots *other, simidx_error *err)
 {

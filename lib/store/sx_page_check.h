@@ -78,7 +78,7 @@ int sx_page_read(sx_txn *txn, sx_page_roots *roots, const char *table, sx_page_r
 int sx_page_is_lost(const sx_page_reading *reading, sx_slice key);
 
 /**
- * The roots of the other header page, the one that LMDB does not use, where the numbers of the two say that
+ * The roots of the other header page, which LMDB does not use, where the numbers of the two say that
  * one of them is damaged. Then the other page may be that of the last commit.
  *
  * @param roots  those that LMDB uses, or all zero

@@ -156,11 +156,16 @@ static int compare(enum sx_page_kind kind, sx_slice a, sx_slice b)
 	return d ? d : (a.size > b.size) - (a.size < b.size);
 }
 
-/* Keys ascend and lie in [low, high), which the pages above say; NULL = no bound. */
+/* What the pages above say of the keys of a page: they lie in [low, high). NULL: no bound. */
+struct bounds {
+	sx_slice low, high;
+};
+
+/* Keys ascend and lie within the bounds. */
 static int check_keys(sx_pages *c, sx_page_tree *tree, uint64_t number,
-		      const unsigned char *page, size_t n, int is_leaf, sx_slice low, sx_slice high)
+		      const unsigned char *page, size_t n, int is_leaf, struct bounds in)
 {
-	sx_slice last = low;
+	sx_slice last = in.low;
 
 	/* The first key of a branch means nothing: what is below it is above `low`. */
 	for (size_t i = is_leaf ? 0 : 1; i < n; i++) {
@@ -174,14 +179,14 @@ static int check_keys(sx_pages *c, sx_page_tree *tree, uint64_t number,
 		}
 		if (last.data)
 			order = compare(tree->kind, key, last);
-		if (last.data == low.data ? order < 0 : order <= 0) {
+		if (last.data == in.low.data ? order < 0 : order <= 0) {
 			sx_pages_bad(c, tree, "page %" PRIu64 ": the key of node %zu is out of order",
 			    number, i);
 			return 0;
 		}
 		last = key;
 	}
-	if (!high.data || compare(tree->kind, last, high) < 0)
+	if (!in.high.data || compare(tree->kind, last, in.high) < 0)
 		return 1;
 	sx_pages_bad(c, tree, "page %" PRIu64 ": the last key belongs to another page", number);
 	return 0;
@@ -333,7 +338,7 @@ size_t sx_pages_nodes(sx_pages *c, sx_page_tree *tree, uint64_t number, int is_l
 
 /* A page and all below it. Each level keeps its page, which has the bounds of the next. */
 static int check_page(sx_pages *c, sx_page_tree *tree, uint64_t number, unsigned level,
-		      sx_slice low, sx_slice high)
+		      struct bounds in)
 {
 	int is_leaf = level == tree->record.depth, rc = SIMIDX_OK;
 	unsigned char *page = c->level[level];
@@ -344,7 +349,7 @@ static int check_page(sx_pages *c, sx_page_tree *tree, uint64_t number, unsigned
 	if (!page)
 		return SIMIDX_E_NOMEM;
 	n = take_used(c, tree, number, 1) ? sx_pages_nodes(c, tree, number, is_leaf, page) : 0;
-	if (!n || (!c->value && !check_keys(c, tree, number, page, n, is_leaf, low, high)))
+	if (!n || (!c->value && !check_keys(c, tree, number, page, n, is_leaf, in)))
 		return SIMIDX_OK;
 	if (is_leaf)
 		tree->leaf_pages++;
@@ -352,12 +357,17 @@ static int check_page(sx_pages *c, sx_page_tree *tree, uint64_t number, unsigned
 		tree->branch_pages++;
 	for (size_t i = 0; !rc && !c->stopped && i < n; i++) {
 		sx_page_node node = sx_page_node_of(page, i);
+		struct bounds below = in;
 
-		if (is_leaf)
+		if (is_leaf) {
 			sx_pages_check_value(c, tree, number, &node);
-		else
-			rc = check_page(c, tree, node.child, level + 1, i ? node.key : low,
-					i + 1 < n ? sx_page_node_of(page, i + 1).key : high);
+			continue;
+		}
+		if (i)
+			below.low = node.key;
+		if (i + 1 < n)
+			below.high = sx_page_node_of(page, i + 1).key;
+		rc = check_page(c, tree, node.child, level + 1, below);
 	}
 	return rc;
 }
@@ -376,7 +386,7 @@ int sx_pages_check_tree(sx_pages *c, sx_page_tree *tree)
 		return SIMIDX_OK;
 	}
 	rc = is_empty ? SIMIDX_OK
-		      : check_page(c, tree, r->root, 1, (sx_slice){ 0 }, (sx_slice){ 0 });
+		      : check_page(c, tree, r->root, 1, (struct bounds){ 0 });
 	tell_missing(c, tree);
 	if (!tree->problems && !c->stopped &&
 	    (r->branch_pages != tree->branch_pages || r->leaf_pages != tree->leaf_pages ||

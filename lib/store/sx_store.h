@@ -87,7 +87,7 @@ const char *sx_store_path(const sx_store *store);
 int sx_store_set_path(sx_store *store, const char *path, simidx_error *err);
 
 /**
- * Whether the data file at the store's path is still the one that is open.
+ * Whether the store's path still leads to the data file that is open.
  *
  * @return SIMIDX_OK, or SIMIDX_E_MOVED
  */

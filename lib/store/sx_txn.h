@@ -63,7 +63,7 @@ void sx_store_adopt_lock(sx_store *store, int fd);
  */
 int sx_txn_begin_write(sx_store *store, int no_meta_sync, sx_txn **out, simidx_error *err);
 
-/** Number of the snapshot; of the one that is being made, in a write transaction. */
+/** Number of the snapshot; in a write transaction, of the snapshot that it makes. */
 uint64_t sx_txn_id(const sx_txn *txn);
 
 /**

@@ -131,7 +131,7 @@ static void end_turn(sx_write_lock *lock)
 }
 
 /*
- * The place of the one that is next is the first byte of the lock file, under a lock that belongs
+ * The place of the next writer is the first byte of the lock file, under a lock that belongs
  * to the open file, as that of flock() does; the two kinds do not see each other.
  */
 static int lock_place(int fd, int blocks)

@@ -6,12 +6,12 @@
  * waits forever, belongs to one thread, and vanishes when the directory is exchanged.
  *
  * It is fair. The threads of a process queue, and the first of them goes for the file: it takes a
- * second lock there, the place of the one that is next, then the lock itself, and then gives the
+ * second lock there, the place of the next writer, then the lock itself, and then gives the
  * place up. So a writer that has released the lock and wants it again finds the place taken by the
  * one that has waited, and gets behind it. Both locks end with the process that has them.
  *
  * A third lock there is the merger's: a merge gives the write lock up between its transactions, and
- * this one says that somebody is still at it.
+ * this one says that a writer is still at work.
  */
 
 #ifndef SX_WRITE_LOCK_H

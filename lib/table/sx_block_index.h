@@ -87,7 +87,7 @@ static inline size_t sx_block_index_find(const sx_block_index *d, uint64_t key)
 		else
 			to = middle;
 	}
-	/* One more or not, without a branch, as nobody foresees that; seldom more than one more. */
+	/* One more or not, without a branch, which the CPU could not predict; seldom more. */
 	from += (size_t)(d->entry[from].last < key);
 	while (d->entry[from].last < key)
 		from++;
@@ -104,15 +104,15 @@ static inline const unsigned char *sx_block_index_block(const sx_block_index *d,
 uint64_t sx_block_index_count(const sx_block_index *blocks, uint64_t low, uint64_t high);
 
 /** Blocks in which a range may lie, by its slots, before its entries are counted. */
-#define SX_BLOCK_INDEX_CROWD 16
+#define SX_BLOCK_INDEX_LARGE 16
 
-/** The same for ranges that may be crowded; 0 for all others, from the slots alone. */
+/** The same for ranges that may be large; 0 for all others, from the slots alone. */
 static inline uint64_t sx_block_index_count_if_large(const sx_block_index *b, uint64_t low, uint64_t high)
 {
 	uint64_t last = high < b->max ? high : b->max;
 
 	if (low > last || b->slot[(last >> b->shift) + 1].first - b->slot[low >> b->shift].first <
-				 SX_BLOCK_INDEX_CROWD)
+				 SX_BLOCK_INDEX_LARGE)
 		return 0;
 	return sx_block_index_count(b, low, high);
 }

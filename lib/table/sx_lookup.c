@@ -316,19 +316,19 @@ static int run_indexed(sx_lookup *l, const sx_lookup_task *task, size_t from, si
 
 /* ---- by a cursor ---- */
 
-static int visit_block(sx_lookup *l, const sx_lookup_task *task, size_t probe, sx_slice value,
-		       uint64_t before, uint64_t last, enum sx_next *next, simidx_error *err)
+/* Visit a block of `size` bytes, of which the slice has its place and keys. */
+static int visit_block(sx_lookup *l, const sx_lookup_task *task, sx_block_slice *s, size_t size,
+		       enum sx_next *next, simidx_error *err)
 {
-	sx_block_slice s = { value.data, NULL, last, before, (uint32_t)probe, 0, 0, 0 };
 	int rc;
 
-	if (value.size != l->block_size)
-		return sx_lookup_damaged(task, &s, "its size is not a block's", err);
-	rc = check_and_locate(l, task, &s, err);
+	if (size != l->block_size)
+		return sx_lookup_damaged(task, s, "its size is not a block's", err);
+	rc = check_and_locate(l, task, s, err);
 	if (rc)
 		return rc;
 	l->blocks++;
-	return task->visit(task->ctx, &s, next, err);
+	return task->visit(task->ctx, s, next, err);
 }
 
 static int visit_rows(sx_lookup *l, const sx_lookup_task *task, size_t probe, enum sx_next *next,
@@ -366,7 +366,10 @@ static int run_by_cursor(sx_lookup *l, const sx_lookup_task *task, size_t probe,
 		if (sx_table_sort_key(table, key, &last))
 			return sx_table_damaged(table, key, "its key is not one of this table's", err);
 		if (is_blocks) {
-			rc = visit_block(l, task, probe, value, before.key, last.key, next, err);
+			sx_block_slice s = { value.data, NULL, last.key, before.key,
+					     (uint32_t)probe, 0, 0, 0 };
+
+			rc = visit_block(l, task, &s, value.size, next, err);
 			if (rc || *next != SX_NEXT_SLICE || last.key > p->high ||
 			    (last.key == p->high && !table->n_cols))
 				return rc;

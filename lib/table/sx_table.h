@@ -112,7 +112,7 @@ int sx_table_block_decode(const sx_table *table, sx_slice key, sx_slice value, s
 			  size_t *used, simidx_error *err);
 
 /**
- * The place of the store key before the one that a cursor of the table is at; the cursor stays
+ * The place of the store key before that of a cursor of the table; the cursor stays
  * where it is, and so do key and value.
  *
  * @param has  set to 0 if there is none; then *before is { 0, 0 }

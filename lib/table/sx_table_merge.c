@@ -48,7 +48,7 @@ static sx_sort_key change_place(const struct merge *m, size_t i)
 	return sx_sort_key_of(m->table, m->changes->rows, i);
 }
 
-/* Look at the block after the one that the cursor is at. */
+/* Look at the block after that of the cursor. */
 static int peek_next(struct merge *m)
 {
 	sx_slice key, value;
@@ -142,7 +142,7 @@ static int same_columns(const sx_rows *a, size_t i, const sx_rows *b, size_t k)
 }
 
 /*
- * Make one change; row number `old` of the block is the one that it is about, if it is `present`.
+ * Make one change; it is about row number `old` of the block, if that is `present`.
  * *replaced is set if that row is not to stay.
  */
 static int apply_change(struct merge *m, size_t change, int present, size_t old, int *replaced)

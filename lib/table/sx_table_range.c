@@ -38,11 +38,20 @@ static size_t block_bound(const sx_table *table, const sx_block *block, sx_sort_
 	return i;
 }
 
+/* A range of a table: where its rows go, and how many of them there may be then. */
+struct range {
+	const sx_table *table;
+	sx_sort_key low, high;
+	sx_rows *rows;
+	uint64_t end;
+};
+
 /* `before` and `place` are those of the key before and of its own. */
-static int range_in_block(const sx_table *table, sx_slice key, sx_slice value, sx_sort_key before,
-			  sx_sort_key place, sx_sort_key low, sx_sort_key high, uint64_t most,
-			  sx_rows *rows, int *past, simidx_error *err)
+static int range_in_block(const struct range *r, sx_slice key, sx_slice value, sx_sort_key before,
+			  sx_sort_key place, int *past, simidx_error *err)
 {
+	const sx_table *table = r->table;
+	uint64_t most = r->end - r->rows->n;
 	sx_block block;
 	size_t from, to;
 	const char *wrong = sx_block_open(&block, value.data, value.size, table->n_cols);
@@ -51,16 +60,16 @@ static int range_in_block(const sx_table *table, sx_slice key, sx_slice value, s
 		wrong = sx_table_block_wrong(table, &block, before, place);
 	if (wrong)
 		return sx_table_damaged(table, key, wrong, err);
-	from = block_bound(table, &block, low, 0);
-	to = block_bound(table, &block, high, 1);
+	from = block_bound(table, &block, r->low, 0);
+	to = block_bound(table, &block, r->high, 1);
 	*past = to < block.n;
 	if (to <= from)
 		return SIMIDX_OK;
 	if (to - from > most)
 		to = from + (size_t)most;
-	if (sx_rows_reserve(rows, to - from))
+	if (sx_rows_reserve(r->rows, to - from))
 		return sx_fail_nomem(err);
-	wrong = sx_block_decode(&block, from, to - from, rows);
+	wrong = sx_block_decode(&block, from, to - from, r->rows);
 	return wrong ? sx_table_damaged(table, key, wrong, err) : SIMIDX_OK;
 }
 
@@ -68,6 +77,7 @@ int sx_table_range(const sx_table *table, sx_cursor *cursor, sx_sort_key low, sx
 		   uint64_t limit, sx_rows *rows, simidx_error *err)
 {
 	uint64_t end = limit && limit < UINT64_MAX - rows->n ? rows->n + limit : UINT64_MAX;
+	const struct range r = { table, low, high, rows, end };
 	sx_slice key, value;
 	int is_blocks = table->layout == SIMIDX_LAYOUT_BLOCKS;
 	sx_sort_key place, before;
@@ -80,8 +90,7 @@ int sx_table_range(const sx_table *table, sx_cursor *cursor, sx_sort_key low, sx
 			return sx_table_damaged(table, key, "its key is not one of this table's",
 						err);
 		if (is_blocks) {
-			rc = range_in_block(table, key, value, before, place, low, high,
-					    end - rows->n, rows, &past, err);
+			rc = range_in_block(&r, key, value, before, place, &past, err);
 			if (rc || past || sx_sort_key_cmp(place, high) >= 0)
 				return rc;
 			before = place;

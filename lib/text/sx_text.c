@@ -233,36 +233,35 @@ int simidx_text_fingerprint(simidx_text *text, const void *utf8, size_t size, un
 	return SIMIDX_OK;
 }
 
-typedef int query_of_sketch(const simidx *index, const simidx_sketch *sketch, simidx_query *out,
-			    simidx_error *err);
-
-static int query_of(simidx_text *text, const simidx *index, const void *utf8, size_t size,
-		    simidx_sketch *sketch, query_of_sketch *make, simidx_query *out,
-		    simidx_error *err)
+/* Make the sketch for a query, for which there is room in `out`. */
+static int sketch_of_query(simidx_text *text, const void *utf8, size_t size, simidx_sketch *sketch,
+			   simidx_query *out, simidx_error *err)
 {
 	const unsigned flags = SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS;
 	simidx_query own;
-	int rc;
 
 	if (!sx_struct_begin(out, SX_STRUCT_TO(simidx_query, radius), &own, sizeof(own))) {
 		sx_err_clear(err);
 		return sx_fail(err, SIMIDX_E_ARG, "no query, or its size is not set");
 	}
-	rc = simidx_text_fingerprint(text, utf8, size, flags, sketch, err);
-	return rc ? rc : make(index, sketch, out, err);
+	return simidx_text_fingerprint(text, utf8, size, flags, sketch, err);
 }
 
 int simidx_text_query(simidx_text *text, const simidx *index, const void *utf8, size_t size,
 		      simidx_sketch *sketch, simidx_query *out, simidx_error *err)
 {
-	return query_of(text, index, utf8, size, sketch, simidx_sketch_query, out, err);
+	int rc = sketch_of_query(text, utf8, size, sketch, out, err);
+
+	return rc ? rc : simidx_sketch_query(index, sketch, out, err);
 }
 
 int simidx_text_query_if_new(simidx_text *text, const simidx *index, const void *utf8,
 			     size_t size, simidx_sketch *sketch, simidx_query *out,
 			     simidx_error *err)
 {
-	return query_of(text, index, utf8, size, sketch, simidx_sketch_query_if_new, out, err);
+	int rc = sketch_of_query(text, utf8, size, sketch, out, err);
+
+	return rc ? rc : simidx_sketch_query_if_new(index, sketch, out, err);
 }
 
 typedef int feature_callback(void *ctx, const simidx_feature *feature, const char *bytes,

@@ -43,7 +43,7 @@ int sx_calls_keep(sx_calls *all, const sx_call *call, unsigned bits, simidx_erro
 		doc->label = copy(&all->bytes, doc->label, doc->label_size, &failed);
 	if (query) {
 		query->weights = copy(&all->bytes, query->weights, bits, &failed);
-		/* Without its fingerprint nobody reads it, and it may be of any size. */
+		/* Without its fingerprint it is not read, and it may be of any size. */
 		query->weights2 = query->flags & SIMIDX_QUERY_FP2
 					  ? copy(&all->bytes, query->weights2, BITS_2, &failed)
 					  : NULL;

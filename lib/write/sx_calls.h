@@ -64,7 +64,7 @@ int sx_call_is_decided(int code);
 /** Keep a copy, before it is decided. `bits`: weights of its query. SIMIDX_E_NOMEM. */
 int sx_calls_keep(sx_calls *calls, const sx_call *call, unsigned bits, simidx_error *err);
 
-/** What came of the one that was kept last. One that could not be decided is forgotten. */
+/** Note the outcome of the last call that was kept. An undecided call is dropped. */
 void sx_calls_decide(sx_calls *calls, const sx_call *call);
 
 /** Hand them all over to one that is all zero. */

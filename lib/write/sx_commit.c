@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Commits. What holds the tables may refuse changes, because somebody else has changed what they
+ * Commits. What holds the tables may refuse changes, because another writer has changed what they
  * rest on (sx_backend.h). Then the transaction begins again, so that look-ups find what is there
  * by now. The calls that made these changes are judged again, in their order, and so are those
  * whose answer rested on one of these changes. What comes of them is committed in the same call.

@@ -11,6 +11,7 @@
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 #include "util/sx_sort.h"
+#include "util/sx_u64s.h"
 
 #define PREFETCHED 16 /* rows ahead, where they are read in another order than they lie */
 
@@ -82,21 +83,13 @@ static void note_merged(sx_header *h, const sx_rows *rows, size_t done)
 	h->merged_id = id;
 }
 
-/* What the header of the transaction at hand has of a table; NULL of by_label. */
-static sx_table_count *count_of(struct merge *m, const sx_table *table)
+/* The header of the transaction at hand does not count by_label. */
+static void count_delta(struct merge *m, const sx_table *table, const sx_delta *delta)
 {
-	const sx_tables *t = &m->index->tables;
-	sx_header *h = &m->snapshot.header;
+	sx_table_count *count = sx_header_count(&m->snapshot.header, table->number);
 
-	if (table->kind == SX_TABLE_PERMUTED)
-		return &h->table[table - t->permuted];
-	if (table == &t->by_label)
-		return NULL;
-	return &h->other[table == &t->docs ? SX_COUNT_DOCS : SX_COUNT_POSTINGS];
-}
-
-static void count_delta(sx_table_count *count, const sx_delta *delta)
-{
+	if (!count)
+		return;
 	count->rows += (uint64_t)delta->rows;
 	count->digest += delta->digest;
 	count->generation++;
@@ -127,8 +120,8 @@ static int merge_table(struct merge *m, const sx_table *table, const struct chan
 		if (!rc)
 			rc = sx_table_merge(m->snapshot.txn, table, &changes, &done, max, &delta,
 					    m->err);
-		if (!rc && count_of(m, table))
-			count_delta(count_of(m, table), &delta);
+		if (!rc)
+			count_delta(m, table, &delta);
 	}
 	return rc;
 }
@@ -252,11 +245,9 @@ static int collect_fingerprints(struct merge *m, const struct changes *postings,
 	const sx_rows *changed = &postings->rows;
 	sx_cursor *cursor = NULL;
 	sx_snapshot snapshot;
-	/* Nobody but the merger changes postings. */
+	/* Only a merge changes postings. */
 	int rc = sx_snapshot_begin(&snapshot, m->index, m->err);
 
-	if (!rc && m->index->schema->has_ids)
-		rc = sx_cursor_open(snapshot.txn, m->index->tables.postings.dbi, &cursor, m->err);
 	if (!rc)
 		rc = begin_changes(m, fps, 0, changed->n);
 	for (size_t i = 0, to; !rc && i < changed->n; i = to) {
@@ -264,7 +255,10 @@ static int collect_fingerprints(struct merge *m, const struct changes *postings,
 
 		for (to = i; to < changed->n && changed->key[to] == changed->key[i]; to++)
 			is_set |= !postings->remove[to];
-		if (!is_set)
+		if (!is_set && !cursor)
+			rc = sx_cursor_open(snapshot.txn, m->index->tables.postings.dbi, &cursor,
+					    m->err);
+		if (!rc && !is_set)
 			rc = is_left_empty(m, changed, cursor, i, to, &is_empty);
 		if (rc || !(is_set || is_empty))
 			continue;
@@ -361,24 +355,17 @@ static int collect_gone(struct merge *m, uint32_t had, struct changes *ids)
 }
 
 /* A later row is about this id: if it has a label or a note now, the table has that one. */
-static int spare(void *opaque, const sx_fresh_row *row)
+static int keep_later(void *opaque, const sx_fresh_row *row)
 {
 	struct gone *gone = opaque;
-	const uint64_t *ids = gone->ids.rows.key;
-	size_t low = 0, high = gone->ids.rows.n;
+	const sx_rows *ids = &gone->ids.rows;
+	size_t i;
 
-	if (sx_fresh_is_delete(row) || row->id > ids[high - 1])
+	if (sx_fresh_is_delete(row))
 		return SIMIDX_OK;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ids[middle] < row->id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (ids[low] == row->id)
-		gone->ids.remove[low] = 0;
+	i = sx_u64s_below(ids->key, ids->n, row->id);
+	if (i < ids->n && ids->key[i] == row->id)
+		gone->ids.remove[i] = 0;
 	return SIMIDX_OK;
 }
 
@@ -395,7 +382,7 @@ static int remove_some(struct gone *gone, sx_dbi dbi, size_t *done)
 	uint64_t next_seq = m->snapshot.header.next_seq, removed = 0;
 	unsigned char bytes[8];
 	sx_slice key = { bytes, sizeof(bytes) };
-	int rc = sx_fresh_log_read(txn, &index->fresh->log, gone->seen_end, next_seq, spare, gone,
+	int rc = sx_fresh_log_read(txn, &index->fresh->log, gone->seen_end, next_seq, keep_later, gone,
 				   m->err);
 
 	gone->seen_end = next_seq;
@@ -458,7 +445,10 @@ static int merge_beside(struct merge *m, const struct changes *postings)
 		rc = remove_left(m, tables->notes, SX_FRESH_NOTE);
 	if (!rc)
 		rc = merge_documents(m, &tables->by_label, hash_of);
-	return rc ? rc : merge_table(m, &tables->postings, postings);
+	if (!rc)
+		rc = merge_table(m, &tables->postings, postings);
+	sx_index_progress(m->index, "merge", ++m->step, m->n_steps);
+	return rc;
 }
 
 static int merge_all(struct merge *m)
@@ -505,8 +495,7 @@ int sx_merge_fresh(const simidx *index, int no_meta_sync, int *locked, simidx_er
 	m->no_meta_sync = no_meta_sync;
 	m->locked = locked;
 	m->err = err;
-	m->n_steps = index->schema->plan.n_tables + (index->schema->has_ids ? 4 : 1) +
-		     (index->schema->has_notes ? 1 : 0);
+	m->n_steps = sx_tables_count(index->schema);
 	rc = load(m);
 	if (!rc && m->rows.n)
 		rc = merge_all(m);

@@ -19,13 +19,6 @@
 #define AHEAD 4        /* documents for which the memtable is prefetched */
 #define TOGETHER 16384 /* queries that are looked up together, at most */
 
-static int check_has_ids(const simidx_writer *w, simidx_error *err)
-{
-	return w->index->schema->has_ids ? SIMIDX_OK
-				    : sx_fail(err, SIMIDX_E_UNSUPPORTED,
-					      "the index holds no ids and no labels");
-}
-
 /* What a call asks for, in a transaction that has begun. */
 static int ask(simidx_writer *w, sx_call *c, simidx_match *blocker, uint64_t *id, simidx_error *err)
 {
@@ -274,7 +267,7 @@ int simidx_writer_replace(simidx_writer *w, const simidx_doc *given, uint64_t *i
 	sx_err_clear(err);
 	if (id)
 		*id = SIMIDX_NO_ID;
-	if (w && check_has_ids(w, err))
+	if (w && sx_schema_need_ids(w->index->schema, err))
 		return SIMIDX_E_UNSUPPORTED;
 	rc = begin_with(w, given, &doc, id, "simidx_writer_replace", err);
 	if (rc)
@@ -290,7 +283,7 @@ static int ask_about(simidx_writer *w, enum sx_call_kind kind, const simidx_doc 
 		     simidx_error *err)
 {
 	sx_call c = sx_call_of(kind, doc, NULL);
-	int rc = check_has_ids(w, err);
+	int rc = sx_schema_need_ids(w->index->schema, err);
 
 	if (!rc)
 		rc = sx_writer_begin(w, err);

@@ -165,7 +165,7 @@ static int finish(simidx_writer *w, int rc)
 static int check_free(simidx_writer *w, sx_call *c, uint64_t self, simidx_error *err)
 {
 	const simidx_doc *doc = c->doc;
-	int has_id = w->index->schema->has_ids && doc->id != SIMIDX_NO_ID && doc->id != self;
+	int has_id = doc->id != SIMIDX_NO_ID && doc->id != self;
 	sx_doc other;
 	int found = 0, rc = SIMIDX_OK;
 
@@ -184,7 +184,7 @@ static int check_free(simidx_writer *w, sx_call *c, uint64_t self, simidx_error 
 	return rc;
 }
 
-/* Choose an id: the one that was chosen when the call was judged before, if nobody has it now. */
+/* Choose an id: that of an earlier judgement of the call, if it is still free. */
 static int choose_id(simidx_writer *w, sx_call *c, uint64_t *id, simidx_error *err)
 {
 	const sx_header *h = &w->snapshot.header;
@@ -205,10 +205,22 @@ static int choose_id(simidx_writer *w, sx_call *c, uint64_t *id, simidx_error *e
 	return rc;
 }
 
+/* The id of a new document: its own one or a new one, as far as documents have ids. */
+static int settle_id(simidx_writer *w, sx_call *c, uint64_t *id, simidx_error *err)
+{
+	*id = c->doc->id;
+	if (!w->index->schema->has_ids)
+		return SIMIDX_OK;
+	if (*id == SIMIDX_NO_ID)
+		return choose_id(w, c, id, err);
+	w->index->backend->writer->use_ids(w, *id + 1);
+	return SIMIDX_OK;
+}
+
 /* Write what stands beside the rows of a new document; one that was deleted may have had its id. */
 static int write_apart(simidx_writer *w, const simidx_doc *doc, uint64_t id, simidx_error *err)
 {
-	int is_used = w->index->schema->has_ids && id < w->snapshot.header.next_id;
+	int is_used = id < w->snapshot.header.next_id;
 	int rc = SIMIDX_OK;
 
 	if (doc->label || is_used)
@@ -218,18 +230,14 @@ static int write_apart(simidx_writer *w, const simidx_doc *doc, uint64_t id, sim
 	return rc;
 }
 
-/* Add a document whose id and label nobody has. */
+/* Add a document whose id and label are free. */
 static int add(simidx_writer *w, sx_call *c, simidx_error *err)
 {
 	const simidx_doc *doc = c->doc;
 	sx_header *h = &w->snapshot.header;
 	sx_fresh_row row = row_that_puts(w, doc, doc->id);
-	int has_ids = w->index->schema->has_ids, rc = SIMIDX_OK;
+	int rc = settle_id(w, c, &row.id, err);
 
-	if (has_ids && row.id == SIMIDX_NO_ID)
-		rc = choose_id(w, c, &row.id, err);
-	else if (has_ids)
-		w->index->backend->writer->use_ids(w, row.id + 1);
 	if (!rc)
 		rc = add_rows(w, &row, 1, err);
 	if (rc)
@@ -238,7 +246,7 @@ static int add(simidx_writer *w, sx_call *c, simidx_error *err)
 	h->labels += doc->label != NULL;
 	h->notes += doc->note != NULL;
 	rc = write_apart(w, doc, row.id, err);
-	if (has_ids && row.id >= h->next_id)
+	if (row.id != SIMIDX_NO_ID && row.id >= h->next_id)
 		h->next_id = row.id + 1;
 	c->now.id = c->rests_on = row.id;
 	return finish(w, rc);

@@ -26,13 +26,13 @@ static void init(search *s, const sx_cover *cover)
 	memset(s, 0, sizeof(*s));
 	s->n_parts = cover->n;
 	for (unsigned p = 0; p < cover->n; p++)
-		s->missing[p] = cover->part[p].threshold + 1;
+		s->missing[p] = cover->probed[p].threshold + 1;
 	for (unsigned bit = 0; bit < 64; bit++) {
 		uint32_t seen_by = 0;
 		unsigned i = 0;
 
 		for (unsigned p = 0; p < cover->n; p++)
-			seen_by |= (uint32_t)(cover->part[p].counted >> bit & 1) << p;
+			seen_by |= (uint32_t)(cover->probed[p].counted >> bit & 1) << p;
 		if (!seen_by)
 			continue;
 		while (i < s->n_atoms && s->atom[i].seen_by != seen_by)

@@ -30,11 +30,11 @@ START_TEST(test_no_other_merging_is_cheaper)
 	ck_assert_sx(sx_plan_make(&plan, "2x32", 64, &sxt_err), SIMIDX_OK);
 	sx_planner_choose(&plan, &request, &costs, &s);
 	ck_assert_uint_eq(s.n, 2);
-	ck_assert_uint_lt(s.part[0].flipped, 32);
-	ck_assert_uint_eq(s.part[0].flipped, s.part[1].flipped);
-	ck_assert_uint_eq(s.probes, 2 * (s.part[0].flipped + 1u));
+	ck_assert_uint_lt(s.probed[0].flipped, 32);
+	ck_assert_uint_eq(s.probed[0].flipped, s.probed[1].flipped);
+	ck_assert_uint_eq(s.probes, 2 * (s.probed[0].flipped + 1u));
 	/* Two tables are 60 ns each. */
-	ck_assert_double_eq_tol(s.ns, 120 + merged_ns(s.part[0].flipped, 1e8), 1);
+	ck_assert_double_eq_tol(s.ns, 120 + merged_ns(s.probed[0].flipped, 1e8), 1);
 	for (m = 1; m < 32; m++)
 		ck_assert_double_ge(120 + merged_ns(m, 1e8), s.ns - 1);
 }
@@ -61,8 +61,8 @@ START_TEST(test_no_other_prefix_is_cheaper)
 	ck_assert_sx(sx_plan_make(&plan, "2x32", 64, &sxt_err), SIMIDX_OK);
 	sx_planner_choose(&plan, &request, &costs, &s);
 	ck_assert_uint_eq(s.n, 2);
-	ck_assert_uint_eq(s.part[0].bits, best);
-	ck_assert_uint_eq(s.part[1].bits, best);
+	ck_assert_uint_eq(s.probed[0].bits, best);
+	ck_assert_uint_eq(s.probed[1].bits, best);
 	ck_assert_double_eq_tol(s.ns, 2 * (60 + least), 1);
 }
 END_TEST
@@ -77,8 +77,8 @@ START_TEST(test_ignored_end)
 	ck_assert_sx(sx_plan_make(&plan, "4x16", 64, &sxt_err), SIMIDX_OK);
 	sx_planner_choose(&plan, &request, &costs, &s);
 	ck_assert_uint_eq(s.probes, 4);
-	ck_assert_uint_eq(s.part[0].bits, 12);
-	ck_assert_uint_eq(s.part[1].bits, 16);
+	ck_assert_uint_eq(s.probed[0].bits, 12);
+	ck_assert_uint_eq(s.probed[1].bits, 16);
 }
 END_TEST
 
@@ -86,7 +86,7 @@ END_TEST
 static double table_ns(const sx_plan *plan, const sx_request *request, unsigned table,
 		       unsigned bits, unsigned errors)
 {
-	sx_part part = sx_part_make(plan, 0, table, errors, bits, bits);
+	sx_probed part = sx_probed_make(plan, 0, table, errors, bits, bits);
 	sx_probes probes = { 0 };
 	double rows = 0, ns;
 	sx_cover one;
@@ -198,7 +198,7 @@ START_TEST(test_cover_avoids_hot_bucket)
 	sx_planner_choose(&plan, &request, &costs, &s);
 	ck_assert_int_eq(sxt_cover_is_exact(&s), 1);
 	for (i = 0; i < s.n; i++)
-		ck_assert_uint_ne(s.part[i].table, 2);
+		ck_assert_uint_ne(s.probed[i].table, 2);
 	ck_assert_uint_lt(s.candidates, 50000);
 	sx_probes_free(&probes);
 }

@@ -87,11 +87,11 @@ typedef struct groups {
 } groups;
 
 /* What is probed of a table; NULL = nothing. */
-static const sx_part *part_of(const sx_cover *s, unsigned table)
+static const sx_probed *part_of(const sx_cover *s, unsigned table)
 {
 	for (unsigned i = 0; i < s->n; i++)
-		if (s->part[i].table == table)
-			return &s->part[i];
+		if (s->probed[i].table == table)
+			return &s->probed[i];
 	return NULL;
 }
 
@@ -106,7 +106,7 @@ static void find_groups(const sx_plan *plan, const sx_cover *s, groups *g)
 			continue;
 		seen_by = 0;
 		for (t = 0; t < plan->n_tables; t++) {
-			const sx_part *part = part_of(s, t);
+			const sx_probed *part = part_of(s, t);
 			uint64_t value = sx_permute(&plan->table[t], UINT64_C(1) << bit);
 
 			if (part && value >> (plan->bits - part->bits))
@@ -139,7 +139,7 @@ static int all_caught(const groups *g, const sx_cover *s, unsigned first, unsign
 
 	if (!left || first == g->n) {
 		for (i = 0; i < s->n; i++) {
-			if (seen[s->part[i].table] <= s->part[i].threshold)
+			if (seen[s->probed[i].table] <= s->probed[i].threshold)
 				return 1;
 		}
 		return 0;
@@ -194,8 +194,8 @@ static unsigned count_reports(const sx_plan *plan, const sx_cover *s, const sx_p
 	unsigned i, n = s->scan && is_probed(plan, probes, 0, x);
 
 	for (i = 0; i < s->n; i++)
-		n += sx_cover_is_first(s, s->part[i].table, x ^ q) &&
-		     is_probed(plan, probes, s->part[i].table, x);
+		n += sx_cover_is_first(s, s->probed[i].table, x ^ q) &&
+		     is_probed(plan, probes, s->probed[i].table, x);
 	return n;
 }
 
@@ -416,7 +416,7 @@ START_TEST(test_condition_of_exactness)
 	for (i = 0; i < 300; i++) {
 		unsigned most = 1 + i % 3;
 		uint64_t ignore = 0;
-		sx_part part;
+		sx_probed part;
 		int want;
 
 		if (i % 4 == 3)
@@ -429,7 +429,7 @@ START_TEST(test_condition_of_exactness)
 				continue;
 			if (i % 2)
 				bits = 1 + (unsigned)sxt_rng_below(&rng, bits);
-			part = sx_part_make(&plan, ignore, t,
+			part = sx_probed_make(&plan, ignore, t,
 					    (unsigned)sxt_rng_below(&rng, most), bits, bits);
 			sx_cover_add(&plan, &s, &part);
 		}
@@ -478,12 +478,12 @@ static void cover_of_row(const sx_plan *plan, const sx_cover_row *row, uint64_t 
 	ck_assert_uint_eq(strlen(row->thresholds), plan->n_tables);
 	for (unsigned t = 0; t < plan->n_tables; t++) {
 		unsigned bits = plan->table[t].prefix_bits;
-		sx_part part;
+		sx_probed part;
 
 		if (row->thresholds[t] == '-')
 			continue;
 		sxt_must(row->thresholds[t] >= '0' && row->thresholds[t] <= '9');
-		part = sx_part_make(plan, ignore, t, (unsigned)(row->thresholds[t] - '0'), bits,
+		part = sx_probed_make(plan, ignore, t, (unsigned)(row->thresholds[t] - '0'), bits,
 				    bits);
 		sx_cover_add(plan, out, &part);
 	}
@@ -514,7 +514,7 @@ START_TEST(test_rows_of_table_are_exact)
 			cover_of_row(&plan, row, mask & sx_low_bits(plan.bits), &cover);
 			ck_assert_int_eq(sxt_cover_is_exact(&cover), 1);
 			for (unsigned p = 0; p < cover.n; p++) {
-				sx_part *part = &cover.part[p];
+				sx_probed *part = &cover.probed[p];
 				unsigned bits = 1 + (unsigned)sxt_rng_below(&rng, part->bits);
 
 				part->counted &= sx_perm_leading_mask(&plan.table[part->table],
