@@ -82,15 +82,15 @@ static unsigned ones(uint64_t x)
  * Prices: those of sx_planner.c, for whole prefixes without a mask
  */
 
-static double price(const sx_costs *costs, const sx_part *whole, double rows, unsigned bits,
+static double price(const sx_costs *costs, const sx_probed *whole, double rows, unsigned bits,
 		    unsigned flipped)
 {
-	sx_part part = *whole;
+	sx_probed part = *whole;
 	double merged = flipped < bits, probes, candidates;
 
 	part.bits = (uint8_t)bits;
 	part.flipped = (uint8_t)flipped;
-	probes = (double)sx_part_probes(&part);
+	probes = (double)sx_probed_probes(&part);
 	if (probes > SX_MAX_QUERY_PROBES)
 		return HUGE_VAL;
 	candidates = merged * rows / (double)((uint64_t)1 << flipped) +
@@ -102,7 +102,7 @@ static double best_price(const sx_costs *costs, const sx_plan *plan, double rows
 			 unsigned threshold)
 {
 	unsigned width = plan->table[table].prefix_bits;
-	sx_part whole = sx_part_make(plan, 0, table, threshold < width ? threshold : width, width,
+	sx_probed whole = sx_probed_make(plan, 0, table, threshold < width ? threshold : width, width,
 				     width);
 	double best = price(costs, &whole, rows, width, width);
 

@@ -145,6 +145,7 @@ for op in insert if-new replace delete replace-label delete-label; do
 done
 grep -q '"op":"insert",.*"contestant":"lmdb"' "$dir/out"
 grep -q '"op":"if-new-text",.*"contestant":"simidx",.*"merges":0,' "$dir/out"
+grep -q '"op":"if-new",.*"contestant":"single"' "$dir/out"
 [ "$(find "$dir" -type d | wc -l)" -eq 1 ]
 write --merges 1 --background --normal --op delete-label --only simidx
 grep -q '"durability":"normal","contestant":"simidx-background",.*"merges":1,' "$dir/out"
