@@ -276,7 +276,8 @@ static int join_pieces(struct part_worker *t)
 	int rc = SIMIDX_OK;
 
 	while (!rc && !sx_pool_has_ended(&p->f->pool)) {
-		uint64_t piece = atomic_fetch_add(&p->next, 1), from = piece << bits;
+		uint64_t piece = atomic_fetch_add(&p->next, 1);
+		uint64_t from = bits < 64 ? piece << bits : 0;
 
 		if (piece >> p->piece_bits)
 			break;
