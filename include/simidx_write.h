@@ -228,7 +228,7 @@ typedef struct simidx_decision {
  * @param ctx      passed to decided()
  * @return SIMIDX_OK: all are decided; SIMIDX_E_STOPPED; another code of simidx_writer_put_if_new():
  *         the next document could not be decided. What was decided before stays in the transaction,
- *         unless the code says that it is lost (simidx_writer_put())
+ *         unless the code says that it is lost (simidx_writer_put()): after SIMIDX_E_RANGE here it is
  *
  * Cost: at most that of single calls. Memory: some megabytes.
  */

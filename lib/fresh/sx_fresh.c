@@ -144,11 +144,12 @@ void sx_fresh_prefetch(sx_fresh *fresh, const sx_fresh_span *span, const sx_prob
 	pthread_rwlock_unlock(&fresh->lock);
 }
 
-/* Only the writer changes the memtable. */
 void sx_fresh_prefetch_fp(sx_fresh *fresh, uint64_t fp)
 {
+	pthread_rwlock_rdlock(&fresh->lock);
 	if (fresh->memtable)
 		sx_memtable_prefetch_fp(fresh->memtable, fp);
+	pthread_rwlock_unlock(&fresh->lock);
 }
 
 /* ---- questions ---- */

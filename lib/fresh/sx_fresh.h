@@ -88,10 +88,7 @@ int sx_fresh_by_label(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span, u
 /** Have the CPU fetch what sx_fresh_near() will read of the memtable, if there is one. */
 void sx_fresh_prefetch(sx_fresh *fresh, const sx_fresh_span *span, const sx_probes *probes);
 
-/**
- * For the only writer, after sx_fresh_refresh(): have the CPU fetch what the memtable is asked, and
- * changed, when a document with this fingerprint is put if it is new.
- */
+/** Have the CPU fetch what the memtable needs to find a fingerprint, and then to add it. */
 void sx_fresh_prefetch_fp(sx_fresh *fresh, uint64_t fp);
 
 /**

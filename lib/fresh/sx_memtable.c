@@ -222,19 +222,29 @@ static uint32_t find_live(const sx_memtable *memtable, unsigned key, uint32_t n,
 		       : sx_memtable_live(memtable, key, put->older[key - 1]);
 }
 
+/* Have the CPU fetch the slot of a value, in both tables. */
+static void prefetch_slot(const sx_memtable *memtable, unsigned key, uint64_t value)
+{
+	uint32_t hash = hash_of(key, value);
+
+	__builtin_prefetch(&memtable->slot[home_of(hash, memtable->mask)], 1);
+	if (memtable->old)
+		__builtin_prefetch(&memtable->old[home_of(hash, memtable->old_mask)]);
+}
+
+void sx_memtable_prefetch_fp(const sx_memtable *memtable, uint64_t fp)
+{
+	prefetch_slot(memtable, SX_BY_FP, fp);
+	sx_memtable_buckets_prefetch_add(memtable->buckets, fp);
+}
+
 /* Have the CPU fetch, all at once, what adding a row reads in many places. */
 static void prefetch_for(const sx_memtable *memtable, const sx_fresh_row *row)
 {
-	for (unsigned key = SX_BY_FP; key <= SX_BY_LABEL; key++) {
-		uint32_t hash = hash_of(key, value_of(row, key));
-
-		if (!has_value(row, key))
-			continue;
-		__builtin_prefetch(&memtable->slot[home_of(hash, memtable->mask)], 1);
-		if (memtable->old)
-			__builtin_prefetch(&memtable->old[home_of(hash, memtable->old_mask)]);
-	}
-	sx_memtable_buckets_prefetch_add(memtable->buckets, row->fp);
+	for (unsigned key = SX_BY_LABEL; key <= SX_BY_ID; key++)
+		if (has_value(row, key))
+			prefetch_slot(memtable, key, value_of(row, key));
+	sx_memtable_prefetch_fp(memtable, row->fp);
 }
 
 int sx_memtable_add(sx_memtable *memtable, const sx_fresh_row *row)
@@ -330,16 +340,6 @@ int sx_memtable_near(const sx_memtable *memtable, const sx_probes *probes, uint6
 		     unsigned k, sx_u64s *fps, uint64_t *candidates)
 {
 	return sx_memtable_buckets_near(memtable->buckets, probes, query, k, fps, candidates);
-}
-
-void sx_memtable_prefetch_fp(const sx_memtable *memtable, uint64_t fp)
-{
-	uint32_t hash = hash_of(SX_BY_FP, fp);
-
-	sx_prefetch(&memtable->slot[home_of(hash, memtable->mask)]);
-	if (memtable->old)
-		sx_prefetch(&memtable->old[home_of(hash, memtable->old_mask)]);
-	sx_memtable_buckets_prefetch_add(memtable->buckets, fp);
 }
 
 void sx_memtable_prefetch(const sx_memtable *memtable, const sx_probes *probes)

@@ -162,7 +162,7 @@ static int look_up(simidx_writer *w, const simidx_query *asked, size_t n, int *t
 static int is_of_document(int code)
 {
 	return sx_call_is_decided(code) || code == SIMIDX_E_ARG || code == SIMIDX_E_RANGE ||
-	       code == SIMIDX_E_MISMATCH || code == SIMIDX_E_UNSUPPORTED;
+	       code == SIMIDX_E_MISMATCH;
 }
 
 /* Decide one. nth: of those that are looked up together, from 1; 0: it is not among them. */
@@ -186,7 +186,8 @@ static int decide(simidx_writer *w, const struct many *m, size_t i, const simidx
 		c.nth = nth;
 		out.code = ask(w, &c, &out.blocker, &out.id, &why);
 	}
-	if (!is_of_document(out.code)) {
+	/* A failure in the middle of a change has ended the transaction, whatever its code. */
+	if (!is_of_document(out.code) || !sx_snapshot_is_begun(&w->snapshot)) {
 		if (err)
 			*err = why;
 		return out.code;
