@@ -53,13 +53,18 @@ int main(int argc, char **argv)
 	};
 	const struct bn_usage usage = {
 		.operands = "INDEX", .least = 1, .most = 1,
-		.about = "What it costs that searches check the blocks that they read. In each round two\n"
-			 "handles are opened, one of them with SIMIDX_OPEN_CHECK, in turns the first, and\n"
-			 "asked the same queries. INDEX is one of the set uniform, which bench/bn_search\n"
+		.about = "What it costs that searches check the blocks that they read. In each "
+			 "round two\n"
+			 "handles are opened, one of them with SIMIDX_OPEN_CHECK, in turns the "
+			 "first, and\n"
+			 "asked the same queries. INDEX is one of the set uniform, which "
+			 "bench/bn_search\n"
 			 "--keep has left. Prints a line of JSON.\n",
 		.options = options,
-		.more = "us, checked_us: CPU time of a query, the median of the rounds. ratio: that of\n"
-			"checked queries by that of the others, the median of the rounds; min, max.\n",
+		.more = "us, checked_us: CPU time of a query, the median of the rounds. ratio: "
+			"that of\n"
+			"checked queries by that of the others, the median of the rounds; min, "
+			"max.\n",
 	};
 	double plain[MAX_ROUNDS], checked[MAX_ROUNDS], ratio[MAX_ROUNDS];
 	uint64_t found[2] = { 0, 0 };

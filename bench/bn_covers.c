@@ -102,8 +102,8 @@ static double best_price(const sx_costs *costs, const sx_plan *plan, double rows
 			 unsigned threshold)
 {
 	unsigned width = plan->table[table].prefix_bits;
-	sx_probed whole = sx_probed_make(plan, 0, table, threshold < width ? threshold : width, width,
-				     width);
+	sx_probed whole = sx_probed_make(plan, 0, table, threshold < width ? threshold : width,
+					 width, width);
 	double best = price(costs, &whole, rows, width, width);
 
 	for (unsigned flipped = width - 1; threshold == 1 && flipped > 0; flipped--)

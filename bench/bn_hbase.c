@@ -4,10 +4,12 @@
 /*
  * An index in HBase: how fast documents are stored and found through one gateway. Fingerprints are
  * random. Each line is a JSON object:
- *   rows     bare rows, as many as the documents have in the tables of the plan: what the gateway takes
+ *   rows     bare rows, as many as the documents have in the tables of the plan: what the gateway
+ *            takes
  *   load     the documents, as a writer stores them, by commits of COMMIT documents
  *   scans    queries that nothing is near to, so that a search ends with its scans
- *   search   queries that are stored ones with up to 3 bits changed, so that documents are looked up, too
+ *   search   queries that are stored ones with up to 3 bits changed, so that documents are looked
+ *            up, too
  *   batches  of 100 of these queries
  *
  * Usage: bn_hbase URI PLAN DOCUMENTS QUERIES [COMMIT]
@@ -84,8 +86,8 @@ static void load(const char *uri, const char *plan, uint64_t documents, uint64_t
 	}
 	seconds = bn_seconds() - begin;
 	cpu = bn_cpu_seconds() - cpu;
-	printf("{\"work\":\"load\",\"plan\":\"%s\",\"documents\":%llu,\"commit\":%llu,\"seconds\":%.1f,"
-	       "\"documents_per_second\":%.0f,\"client_cpu_us\":%.1f}\n",
+	printf("{\"work\":\"load\",\"plan\":\"%s\",\"documents\":%llu,\"commit\":%llu"
+	       ",\"seconds\":%.1f,\"documents_per_second\":%.0f,\"client_cpu_us\":%.1f}\n",
 	       plan, (unsigned long long)documents, (unsigned long long)commit, seconds,
 	       (double)documents / seconds, cpu * 1e6 / (double)documents);
 	fflush(stdout);
@@ -144,10 +146,11 @@ static void one_by_one(simidx_reader *reader, const char *work, const char *plan
 	}
 	cpu = bn_cpu_seconds() - cpu;
 	printf("{\"work\":\"%s\",\"plan\":\"%s\",\"queries\":%zu,\"p50_us\":%.0f,\"p99_us\":%.0f,"
-	       "\"client_cpu_us\":%.0f,\"round_trips\":%.2f,\"candidates\":%.1f,\"matches\":%.2f}\n",
-	       work, plan, n, bn_quantile(us, n, 0.5), bn_quantile(us, n, 0.99), cpu * 1e6 / (double)n,
-	       (double)sums.round_trips / (double)n, (double)sums.candidates / (double)n,
-	       (double)sums.matches / (double)n);
+	       "\"client_cpu_us\":%.0f,\"round_trips\":%.2f,\"candidates\":%.1f"
+	       ",\"matches\":%.2f}\n",
+	       work, plan, n, bn_quantile(us, n, 0.5), bn_quantile(us, n, 0.99),
+	       cpu * 1e6 / (double)n, (double)sums.round_trips / (double)n,
+	       (double)sums.candidates / (double)n, (double)sums.matches / (double)n);
 	fflush(stdout);
 	free(us);
 }
@@ -163,7 +166,8 @@ static void in_batches(simidx_reader *reader, const char *plan, const simidx_que
 	batch.ctx = &sums;
 	n -= n % BATCH;
 	for (size_t i = 0; i < n; i += BATCH)
-		bn_check(simidx_reader_search_batch(reader, query + i, BATCH, &batch, &err), &err, "batch");
+		bn_check(simidx_reader_search_batch(reader, query + i, BATCH, &batch, &err), &err,
+			 "batch");
 	printf("{\"work\":\"batches of %d\",\"plan\":\"%s\",\"queries\":%zu,\"us_per_query\":%.0f,"
 	       "\"client_cpu_us\":%.0f,\"round_trips\":%.2f}\n",
 	       BATCH, plan, n, (bn_seconds() - begin) * 1e6 / (double)n,

@@ -31,7 +31,8 @@ int bn_hbase_rows(const char *uri, uint64_t documents, uint64_t (*fingerprint)(u
 
 					puts.push_back(put(key, "", "", ts, store.config().full));
 				}
-			store.put_rows(store.config().index_table(), std::move(puts), store.writing());
+			store.put_rows(store.config().index_table(), std::move(puts),
+				       store.writing());
 		}
 		return SIMIDX_OK;
 	});

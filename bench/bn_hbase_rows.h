@@ -15,8 +15,9 @@ extern "C" {
 #endif
 
 /**
- * Put the rows that documents have in the tables of the plan of an index, and nothing else: no journal,
- * no rows of documents, and nothing that waits for something before it. The index is of no use afterwards.
+ * Put the rows that documents have in the tables of the plan of an index, and nothing else: no
+ * journal, no rows of documents, and nothing that waits for something before it. The index is of no
+ * use afterwards.
  *
  * @param fingerprint  of document i
  * @param rows         set to their number

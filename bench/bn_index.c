@@ -175,8 +175,10 @@ static void scan(struct bench *b)
 		for (uint64_t i = 0; i < b->documents; i++)
 			found += (unsigned)__builtin_popcountll(fp[i] ^ b->query[q]) <= b->radius;
 		if (found != b->matches[q]) {
-			fprintf(stderr, "bn_index: query %" PRIu64 ": %" PRIu64 " matches, the scan %" PRIu64
-					"\n", q, b->matches[q], found);
+			fprintf(stderr,
+				"bn_index: query %" PRIu64 ": %" PRIu64
+				" matches, the scan %" PRIu64 "\n",
+				q, b->matches[q], found);
 			exit(1);
 		}
 	}
@@ -259,7 +261,8 @@ static void parse(struct bench *b, int argc, char **argv)
 		{ 0, "no-scan", NULL, BN_FLAG, &b->no_scan,
 		  "no linear scan: it takes 8 bytes of memory a document" },
 		{ 'r', "rows", NULL, BN_FLAG, &rows, "rows layout instead of blocks" },
-		{ 'i', "insert", NULL, BN_FLAG, &b->inserts, "commit by commit instead of in bulk" },
+		{ 'i', "insert", NULL, BN_FLAG, &b->inserts,
+		  "commit by commit instead of in bulk" },
 		{ 'f', "fill", "PCT", BN_SMALL, &b->fill, "how full blocks are made (90)" },
 		{ 'm', "memory", "MB", BN_COUNT, &megabytes, "of the loader (1024)" },
 		{ 't', "threads", "N", BN_SMALL, &b->threads, "of the loader (2)" },
@@ -270,9 +273,12 @@ static void parse(struct bench *b, int argc, char **argv)
 		.least = 1,
 		.most = 1,
 		.about =
-			"Load and search an index of uniform random fingerprints in DIR, which must not\n"
-			"exist. Half of the queries have a near document, half are random. Prints one JSON\n"
-			"object; ends with status 1 if a query's matches differ from the scan's, or a\n"
+			"Load and search an index of uniform random fingerprints in DIR, which "
+			"must not\n"
+			"exist. Half of the queries have a near document, half are random. Prints "
+			"one JSON\n"
+			"object; ends with status 1 if a query's matches differ from the scan's, "
+			"or a\n"
 			"stored fingerprint is missed.\n",
 		.options = options,
 		.more = figures,

@@ -133,7 +133,9 @@ static void measure_merged(struct bench *b)
 		if (round)
 			put(b, COMMIT_ROWS);
 		bn_check(simidx_writer_merge(b->writer, &err), &err, "merge");
-		/* Each has its own queries, or the next one would find their blocks in the caches. */
+		/*
+		 * Each has its own queries, or the next one would find their blocks in the caches.
+		 */
 		for (unsigned i = 0; i < RIVALS; i++)
 			for (unsigned w = 0, r = order[round % 2][i]; w < windows; w++)
 				measure(b, FIRST_WINDOW + w, r,
@@ -148,15 +150,16 @@ static void print_stream(const struct bench *b, const struct bn_flow *flow)
 	const struct bn_job *job = b->stream.job;
 
 	printf("{\"bench\":\"live\",\"set\":\"%s\",\"documents\":%llu,\"work\":\"stream\""
-	       ",\"writer\":\"%s\",\"commits\":%llu,\"rows\":%llu,\"per_second\":%.1f,\"merges\":%llu"
-	       ",\"late\":%llu,\"commit_mean_ms\":%.2f,\"commit_max_ms\":%.2f,\"queries\":%llu"
-	       ",\"query_p999_us\":%.1f,\"query_max_us\":%.1f,\"over_100us\":%llu,\"over_1ms\":%llu"
-	       ",\"over_10ms\":%llu,\"over_100us_share\":%.4f,\"disturbed\":%llu}\n",
-	       b->data.name, (unsigned long long)b->documents,
-	       b->in_process ? "thread" : "process", (unsigned long long)job->commits,
-	       (unsigned long long)job->rows, job->per_second, (unsigned long long)job->merges,
-	       (unsigned long long)job->late, job->commit_s * 1e3 / (double)job->commits,
-	       job->longest_s * 1e3, (unsigned long long)flow->queries, flow->p999_us, flow->slow_max_us,
+	       ",\"writer\":\"%s\",\"commits\":%llu,\"rows\":%llu,\"per_second\":%.1f"
+	       ",\"merges\":%llu,\"late\":%llu,\"commit_mean_ms\":%.2f,\"commit_max_ms\":%.2f"
+	       ",\"queries\":%llu,\"query_p999_us\":%.1f,\"query_max_us\":%.1f,\"over_100us\":%llu"
+	       ",\"over_1ms\":%llu,\"over_10ms\":%llu,\"over_100us_share\":%.4f"
+	       ",\"disturbed\":%llu}\n",
+	       b->data.name, (unsigned long long)b->documents, b->in_process ? "thread" : "process",
+	       (unsigned long long)job->commits, (unsigned long long)job->rows, job->per_second,
+	       (unsigned long long)job->merges, (unsigned long long)job->late,
+	       job->commit_s * 1e3 / (double)job->commits, job->longest_s * 1e3,
+	       (unsigned long long)flow->queries, flow->p999_us, flow->slow_max_us,
 	       (unsigned long long)flow->slow[0], (unsigned long long)flow->slow[1],
 	       (unsigned long long)flow->slow[2],
 	       flow->slow_us / (flow->mean_us * (double)flow->queries),
@@ -246,7 +249,8 @@ static void make_rivals(struct bench *b)
 		bn_die("%s: %s", b->plan, reason);
 	bn_own_again(&live, &b->rival[LIVE], bn_simd_best(), &b->rival[APART]);
 	how.merge = SIMIDX_MERGE_NEVER;
-	bn_check(simidx_writer_open(bn_own_index(&b->rival[LIVE]), &how, &b->writer, &err), &err, "writer");
+	bn_check(simidx_writer_open(bn_own_index(&b->rival[LIVE]), &how, &b->writer, &err), &err,
+		 "writer");
 	bn_truth_make(&b->truth, &b->data);
 	for (unsigned r = 0; r < RIVALS; r++) {
 		bn_pass_check(&b->rival[r], &b->data, 0, &b->truth);
@@ -304,15 +308,20 @@ static const char figures[] =
 	"  arrays  sorted arrays in memory\n"
 	"\n"
 	"Works, and what \"us\" is in their lines:\n"
-	"  fresh-half, fresh-full   with half as many fresh rows as a merge waits for, and with as\n"
+	"  fresh-half, fresh-full   with half as many fresh rows as a merge waits for, and with "
+	"as\n"
 	"              many: mean CPU time\n"
 	"  text-full   the same as fresh-full by weights as texts with two fingerprints have them\n"
-	"  merged-A-B  queries number A to B after a merge, of --threshold rows in the first round\n"
-	"              and 1,000 in later ones; each contestant has its own queries: mean CPU time\n"
+	"  merged-A-B  queries number A to B after a merge, of --threshold rows in the first "
+	"round\n"
+	"              and 1,000 in later ones; each contestant has its own queries: mean CPU "
+	"time\n"
 	"  stream      queries without a pause while another process commits 1,000 documents\n"
-	"              --commits times a second, with one merge on the way: mean, p50_us and p99_us\n"
+	"              --commits times a second, with one merge on the way: mean, p50_us and "
+	"p99_us\n"
 	"              by the clock. 'static' and the arrays are measured before and after it\n"
-	"  stream-cpu  the same queries, CPU time of the thread: look at this one on a machine that\n"
+	"  stream-cpu  the same queries, CPU time of the thread: look at this one on a machine "
+	"that\n"
 	"              others use\n"
 	"\n"
 	"Members of the lines: as of bn_search; over_base is the time over that of 'static'. The\n"
@@ -335,7 +344,8 @@ static void parse(struct bench *b, int argc, char **argv)
 		  "fresh rows before a merge (N / 16, 65536 to 1000000)" },
 		{ 'c', "commits", "N", BN_SMALL, &b->per_second,
 		  "of 1000 documents a second in the stream (10)" },
-		{ 'T', "seconds", "N", BN_SMALL, &b->seconds, "of the stream (what one merge needs)" },
+		{ 'T', "seconds", "N", BN_SMALL, &b->seconds,
+		  "of the stream (what one merge needs)" },
 		{ 'i', "in-process", NULL, BN_FLAG, &b->in_process,
 		  "the stream is written by a thread, not by a process" },
 		{ 'w', "writer-cpu", "N", BN_SMALL_0, &b->writer_cpu,
@@ -351,7 +361,8 @@ static void parse(struct bench *b, int argc, char **argv)
 	};
 	const struct bn_usage usage = {
 		.about =
-			"Search an index that changes, beside one that does not. Prints a line of JSON for\n"
+			"Search an index that changes, beside one that does not. Prints a line of "
+			"JSON for\n"
 			"each kind of work and contestant, and a table on the standard error.\n",
 		.options = options,
 		.more = figures,
@@ -395,9 +406,10 @@ int main(int argc, char **argv)
 	b->stream.job->cpu = b->writer_cpu;
 	printf("{\"bench\":\"live\",");
 	bn_print_machine();
-	printf(",\"plan\":\"%s\",\"queries\":%llu,\"rounds\":%u,\"threshold\":%llu,\"seed\":%llu}\n",
-	       b->plan, (unsigned long long)b->queries, b->rounds,
-	       (unsigned long long)b->threshold, (unsigned long long)b->setup.seed);
+	printf(",\"plan\":\"%s\",\"queries\":%llu,\"rounds\":%u,\"threshold\":%llu"
+	       ",\"seed\":%llu}\n",
+	       b->plan, (unsigned long long)b->queries, b->rounds, (unsigned long long)b->threshold,
+	       (unsigned long long)b->setup.seed);
 	fflush(stdout);
 	make_documents(b);
 	make_rivals(b);

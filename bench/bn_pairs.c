@@ -171,7 +171,8 @@ static void add_own(struct bench *b, const char *plan, const char *kernel, unsig
 	char name[32], reason[BN_REASON];
 	struct contestant *c;
 
-	snprintf(name, sizeof(name), "simidx-%s%s%s", plan, kernel ? "-" : "", kernel ? kernel : "");
+	snprintf(name, sizeof(name), "simidx-%s%s%s", plan, kernel ? "-" : "",
+		 kernel ? kernel : "");
 	c = add(b, name);
 	c->find = find_own;
 	c->threads = threads;
@@ -308,10 +309,11 @@ static int measure(struct bench *b)
 				return 1;
 			}
 		}
-	fprintf(stderr, "%s, %llu documents, radius %u: %llu pairs, %llu of fingerprints\n"
-			"  contestant      threads  seconds  over arrays\n",
-		b->name, (unsigned long long)b->documents, b->radius, (unsigned long long)first.pairs,
-		(unsigned long long)first.groups);
+	fprintf(stderr,
+		"%s, %llu documents, radius %u: %llu pairs, %llu of fingerprints\n"
+		"  contestant      threads  seconds  over arrays\n",
+		b->name, (unsigned long long)b->documents, b->radius,
+		(unsigned long long)first.pairs, (unsigned long long)first.groups);
 	for (unsigned i = 0; i < b->n; i++)
 		print(b, &b->contestant[i], &first);
 	return 0;
@@ -324,7 +326,8 @@ static const char figures[] =
 	"  simidx-PLAN  simidx_pairs(), which delivers pairs in order, with their documents;\n"
 	"               simidx-PLAN-KERNEL with this kernel\n"
 	"  arrays-PLAN  the same method in one thread on sorted arrays in memory\n"
-	"  blocks-B     for each choice of B - K of B blocks, permute, sort, and compare what agrees\n"
+	"  blocks-B     for each choice of B - K of B blocks, permute, sort, and compare what "
+	"agrees\n"
 	"               in these\n"
 	"Figures:\n"
 	"  seconds             median of the rounds, by the clock; low and high are the least and\n"
@@ -341,7 +344,8 @@ int main(int argc, char **argv)
 	const struct bn_option options[] = {
 		{ 'n', "documents", "N", BN_COUNT, &b->documents, "(1000000)" },
 		{ 's', "set", "NAME", BN_TEXT, &b->name,
-		  "copies, skewed, prefix2, clustered, uniform, hot16,\nhot5m, equal, blocks3 (copies)" },
+		  "copies, skewed, prefix2, clustered, uniform, hot16,\n"
+		  "hot5m, equal, blocks3 (copies)" },
 		{ 'p', "plan", "PLAN,...", BN_TEXT, &b->plans, "(4x16)" },
 		{ 'x', "kernel", "NAME,...", BN_TEXT, &b->kernels,
 		  "simidx with the best kernel, and again with these, such as avx2" },
@@ -353,11 +357,13 @@ int main(int argc, char **argv)
 		  "simidx, arrays, blocks-B (all; of blocks, K + 1 and K + 2)" },
 		{ 'r', "rounds", "N", BN_SMALL, &b->rounds, "(5)" },
 		{ 'd', "dir", "DIR", BN_TEXT, &b->dir, "where the index is built (.)" },
-		{ 'K', "keep", NULL, BN_FLAG, &b->keep, "leave the index, and use one that is there" },
+		{ 'K', "keep", NULL, BN_FLAG, &b->keep,
+		  "leave the index, and use one that is there" },
 		{ 0 },
 	};
 	const struct bn_usage usage = {
-		.about = "How long it takes to find all pairs of near documents. Contestants take turns.\n"
+		.about = "How long it takes to find all pairs of near documents. Contestants take "
+			 "turns.\n"
 			 "Prints JSON lines, and a table on the standard error.\n",
 		.options = options,
 		.more = figures,

@@ -13,7 +13,8 @@
 
 /** What was found. The sum does not depend on the order. */
 struct bn_found {
-	uint64_t groups; /**< pairs of fingerprints; one that several documents have is one with itself */
+	uint64_t groups; /**< pairs of fingerprints; one that several documents have is one with
+	                      itself */
 	uint64_t pairs;  /**< pairs of documents */
 	uint64_t sum;
 };
@@ -53,9 +54,9 @@ void bn_join_arrays_free(struct bn_join_arrays *arrays);
 void bn_join_arrays_find(struct bn_join_arrays *arrays, struct bn_found *found);
 
 /**
- * Sort by blocks: the bits are cut into `blocks` > radius blocks. For each choice of blocks - radius
- * of them, the fingerprints are permuted so that these lead, and sorted; those that agree in them are
- * compared. A pair counts where no earlier choice has it.
+ * Sort by blocks: the bits are cut into `blocks` > radius blocks. For each choice of blocks -
+ * radius of them, the fingerprints are permuted so that these lead, and sorted; those that agree in
+ * them are compared. A pair counts where no earlier choice has it.
  */
 void bn_sort_blocks(const struct bn_docs *docs, unsigned blocks, unsigned radius,
 		    struct bn_found *found);

@@ -28,7 +28,8 @@ static void radix_sort(uint64_t **v, uint64_t **scratch, uint64_t n, unsigned sh
 	uint64_t *swap;
 
 	for (; shift < end; shift += DIGIT) {
-		uint64_t mask = (UINT64_C(1) << (end - shift < DIGIT ? end - shift : DIGIT)) - 1, sum = 0;
+		uint64_t mask = (UINT64_C(1) << (end - shift < DIGIT ? end - shift : DIGIT)) - 1,
+			 sum = 0;
 
 		memset(count, 0, sizeof(count));
 		for (uint64_t i = 0; i < n; i++)
@@ -91,8 +92,8 @@ static void add(const struct bn_docs *docs, uint64_t a, uint64_t b, struct bn_fo
 {
 	const uint32_t *first = docs->first;
 
-	bn_found_add(found, docs->fp[a], docs->fp[b], first[a + 1] - first[a], first[b + 1] - first[b],
-		     docs->id[first[a]], docs->id[first[b]]);
+	bn_found_add(found, docs->fp[a], docs->fp[b], first[a + 1] - first[a],
+		     first[b + 1] - first[b], docs->id[first[a]], docs->id[first[b]]);
 }
 
 void bn_docs_add(const struct bn_docs *docs, uint64_t a, uint64_t b, struct bn_found *found)
@@ -235,7 +236,8 @@ static uint64_t unpermute(const struct block *block, unsigned blocks, uint64_t v
 }
 
 /* The first choice of n blocks in which these two agree. */
-static unsigned first_choice(const struct block *block, unsigned blocks, unsigned n, uint64_t differ)
+static unsigned first_choice(const struct block *block, unsigned blocks, unsigned n,
+			     uint64_t differ)
 {
 	unsigned choice = 0;
 

@@ -9,8 +9,8 @@
  *   swept      64 MiB of other memory are written before each query, so that caches are cold
  *   cold       the file leaves memory before each query, except what another query elsewhere
  *              needs, and what the handle keeps; wall clock
- *   weighted-N, text-N  the same as "mean" by weights, N probes a query, up to the distance of texts
- *              with one fingerprint or two; nobody else to compare answers with
+ *   weighted-N, text-N  the same as "mean" by weights, N probes a query, up to the distance of
+ *              texts with one fingerprint or two; nobody else to compare answers with
  *   batch-N    N queries in one call, CPU time of the process (the library may use threads)
  *   threads-N  as many threads, each with a part of the queries; wall clock
  */

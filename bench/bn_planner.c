@@ -195,8 +195,8 @@ static void print_way(const sx_cover *s)
 		if (p->flipped < p->bits)
 			printf("m%u", p->flipped);
 	}
-	printf("\",\"tables\":%u,\"probes\":%llu,\"candidates\":%llu", s->n, (unsigned long long)s->probes,
-	       (unsigned long long)s->candidates);
+	printf("\",\"tables\":%u,\"probes\":%llu,\"candidates\":%llu", s->n,
+	       (unsigned long long)s->probes, (unsigned long long)s->candidates);
 }
 
 static void print_choice(const struct bench *b, const char *name, unsigned chosen,
@@ -249,7 +249,8 @@ static void print_costs(const char *name, const sx_costs *c)
 	printf(",\"%s\":{\"query_ns\":%.1f,\"table_ns\":%.1f,\"probe_ns\":%.2f,\"row_ns\":%.4f,"
 	       "\"scanned_row_ns\":%.4f}", name, c->query, c->table, c->probe, c->candidate,
 	       c->scanned);
-	fprintf(stderr, "  %-10s query %.0f ns, table %.0f, probe %.1f, row %.3f, row of a scan %.3f\n",
+	fprintf(stderr, "  %-10s query %.0f ns, table %.0f, probe %.1f, row %.3f, row of a scan "
+			"%.3f\n",
 		name, c->query, c->table, c->probe, c->candidate, c->scanned);
 }
 
@@ -318,9 +319,12 @@ int main(int argc, char **argv)
 	};
 	const struct bn_usage usage = {
 		.about =
-			"How well the planner chooses: for each radius, force every cover that would be the\n"
-			"cheapest one on a machine whose probes or scans cost up to 8 times more or less than\n"
-			"typical, and time it in turns with the others, after a warm-up of 0.3 s. Prints JSON\n"
+			"How well the planner chooses: for each radius, force every cover that "
+			"would be the\n"
+			"cheapest one on a machine whose probes or scans cost up to 8 times more "
+			"or less than\n"
+			"typical, and time it in turns with the others, after a warm-up of 0.3 s. "
+			"Prints JSON\n"
 			"lines, and a table on the standard error.\n",
 		.options = options,
 		.more = figures,

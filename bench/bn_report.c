@@ -58,7 +58,9 @@ static double quantile(const double *v, unsigned n, double q)
 	return out;
 }
 
-/* One cell over another, round by round: median, least and greatest; null where it makes no sense. */
+/*
+ * One cell over another, round by round: median, least and greatest; null where it makes no sense.
+ */
 static void print_ratio(const char *name, const struct bn_cell *cell, const struct bn_cell *base)
 {
 	double *ratios, median;
@@ -86,10 +88,10 @@ static void print_cell(const struct bn_report *report, unsigned w, unsigned r)
 	double p99 = quantile(cell->p99, cell->n, 0.5);
 	double low = quantile(cell->us, cell->n, 0), high = quantile(cell->us, cell->n, 1);
 
-	printf("{\"bench\":\"%s\",\"set\":\"%s\",\"documents\":%llu,\"class\":\"%s\",\"work\":\"%s\""
-	       ",\"contestant\":\"%s\",\"us\":%.4f,\"us_min\":%.4f,\"us_max\":%.4f",
-	       report->bench, report->set, (unsigned long long)report->documents,
-	       report->class, report->work[w], report->rival[r], us, low, high);
+	printf("{\"bench\":\"%s\",\"set\":\"%s\",\"documents\":%llu,\"class\":\"%s\""
+	       ",\"work\":\"%s\",\"contestant\":\"%s\",\"us\":%.4f,\"us_min\":%.4f,\"us_max\":%.4f",
+	       report->bench, report->set, (unsigned long long)report->documents, report->class,
+	       report->work[w], report->rival[r], us, low, high);
 	fprintf(stderr, "  %-22s %11.3f %11.3f %11.3f", report->rival[r], us, low, high);
 	if (p50 > 0) {
 		printf(",\"p50_us\":%.4f,\"p99_us\":%.4f", p50, p99);

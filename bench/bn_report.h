@@ -32,7 +32,8 @@ struct bn_report {
 	const char *work[BN_MAX_WORKS];
 	/* What over_base compares with; both -1: with nothing. */
 	int base_work;          /**< the figure of the same contestant for this work */
-	int base_rival;         /**< with base_work -1: the figure of this contestant for the same work */
+	int base_rival;         /**< with base_work -1: the figure of this contestant for the same
+	                             work */
 	unsigned n_works;
 	unsigned rounds;
 	struct bn_cell cell[BN_MAX_WORKS][BN_MAX_RIVALS];

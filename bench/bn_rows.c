@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * JSON lines of generated texts, some of which are edited copies of earlier ones: what a crawl looks
- * like to simidx-dedup. --help says how they are made.
+ * JSON lines of generated texts, some of which are edited copies of earlier ones: what a crawl
+ * looks like to simidx-dedup. --help says how they are made.
  */
 
 #include <math.h>
@@ -60,7 +60,8 @@ static void edit(uint64_t *state, struct text *text)
 		for (unsigned i = 0; i < n; i++)
 			text->word[bn_random(state) % text->n] = any_word(state);
 	if (kind == 1 && text->n + n <= MAX_WORDS) {
-		memmove(text->word + at + n, text->word + at, (text->n - at) * sizeof(text->word[0]));
+		memmove(text->word + at + n, text->word + at,
+			(text->n - at) * sizeof(text->word[0]));
 		for (unsigned i = 0; i < n; i++)
 			text->word[at + i] = any_word(state);
 		text->n += n;
@@ -104,9 +105,12 @@ static int parse(struct bench *b, int argc, char **argv)
 	};
 	const struct bn_usage usage = {
 		.about =
-			"Print JSON lines of generated texts. The word of rank r has a frequency of about 1 / r,\n"
-			"and lengths are spread evenly by their logarithm. A copy is that of any earlier row with\n"
-			"up to a fifth of its words replaced, added at one place, or cut off the end, mostly\n"
+			"Print JSON lines of generated texts. The word of rank r has a frequency "
+			"of about 1 / r,\n"
+			"and lengths are spread evenly by their logarithm. A copy is that of any "
+			"earlier row with\n"
+			"up to a fifth of its words replaced, added at one place, or cut off the "
+			"end, mostly\n"
 			"fewer. The same options give the same rows anywhere.\n",
 		.options = options,
 	};

@@ -323,7 +323,8 @@ static const char figures[] =
 	"Works, and what \"us\" is in their lines:\n"
 	"  single      one query after the other: mean CPU time; p50_us and p99_us by the clock\n"
 	"  batch-N     N queries in one call: mean CPU time of the process\n"
-	"  weighted-N  one after the other by weights as texts have them, N probes each, up to the\n"
+	"  weighted-N  one after the other by weights as texts have them, N probes each, up to "
+	"the\n"
 	"              distance of a text in an index without second fingerprints\n"
 	"  text-N      the same up to that of an index with them\n"
 	"  swept       64 MiB of other memory are written before each of 200 queries: p50\n"
@@ -371,9 +372,12 @@ static void parse(struct bench *b, int argc, char **argv)
 	};
 	const struct bn_usage usage = {
 		.about =
-			"Search an index at rest, in turns with other programs that answer the same\n"
-			"queries. Prints a line of JSON for each kind of work and contestant, and a table\n"
-			"on the standard error. Ends with status 1 if two contestants differ in an answer.\n",
+			"Search an index at rest, in turns with other programs that answer the "
+			"same\n"
+			"queries. Prints a line of JSON for each kind of work and contestant, and "
+			"a table\n"
+			"on the standard error. Ends with status 1 if two contestants differ in an "
+			"answer.\n",
 		.options = options,
 		.more = figures,
 	};

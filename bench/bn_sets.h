@@ -14,8 +14,8 @@
  *   skewed     copies, and 2 % are one and the same, and 1 % begin with the same 16 bits
  *   prefix2    copies, and 2 % begin with the same 16 bits
  *
- * Queries are distinct. Every other one is a stored fingerprint with 0..3 bits flipped, the
- * rest are random. In hot16, hot5m, equal and blocks3 they are of two classes that are measured apart:
+ * Queries are distinct. Every other one is a stored fingerprint with 0..3 bits flipped, the rest
+ * are random. In hot16, hot5m, equal and blocks3 they are of two classes that are measured apart:
  * those that meet what is hot, and the others.
  */
 

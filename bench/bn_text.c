@@ -168,7 +168,8 @@ static void report(struct bench *b)
 static const char figures[] =
 	"\n"
 	"Members of the object:\n"
-	"  mb_per_s       10^6 bytes of UTF-8 a second, from text to both fingerprints and weights\n"
+	"  mb_per_s       10^6 bytes of UTF-8 a second, from text to both fingerprints and "
+	"weights\n"
 	"                 as the tools do; one thread, CPU time, median of the rounds\n"
 	"  icu_mb_per_s   the same for ICU's word boundaries of text that is in UTF-16 already\n"
 	"  ratio, ratio_min, ratio_max   our time over ICU's: median and spread of the rounds.\n"
@@ -188,8 +189,10 @@ int main(int argc, char **argv)
 		.least = 1,
 		.most = INT_MAX,
 		.about =
-			"Fingerprint texts, one a file, in turns with ICU's word segmentation of the same texts:\n"
-			"the least that has to be done where words need ICU. Prints one JSON object.\n",
+			"Fingerprint texts, one a file, in turns with ICU's word segmentation of "
+			"the same texts:\n"
+			"the least that has to be done where words need ICU. Prints one JSON "
+			"object.\n",
 		.options = options,
 		.more = figures,
 	};

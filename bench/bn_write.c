@@ -234,8 +234,9 @@ static void run(struct bench *b, const struct bn_writer *w, uint64_t rows)
 	uint64_t changed = 0, merges = 0, most;
 	void *writer;
 
-	most = b->changes ? b->changes
-	       : b->write.op == BN_IF_NEW_TEXT ? 100000 : 2 * b->merges * (b->write.threshold + rows);
+	most = b->changes                      ? b->changes
+	       : b->write.op == BN_IF_NEW_TEXT ? 100000
+					       : 2 * b->merges * (b->write.threshold + rows);
 	if (b->write.op >= BN_REPLACE && most > b->write.documents)
 		most = b->write.documents;
 	b->next = 0;
@@ -344,7 +345,8 @@ int main(int argc, char **argv)
 {
 	struct bench *b = bn_alloc(1, sizeof(*b));
 	const struct bn_option options[] = {
-		{ 'n', "documents", "N", BN_COUNT, &b->write.documents, "at the beginning (1000000)" },
+		{ 'n', "documents", "N", BN_COUNT, &b->write.documents,
+		  "at the beginning (1000000)" },
 		{ 'o', "op", "LIST", BN_TEXT, &b->ops, "kinds of changes (all)" },
 		{ 'R', "rows", "LIST", BN_TEXT, &b->rows, "changes a commit (100,1000,10000)" },
 		{ 'w', "only", "LIST", BN_TEXT, &b->only, "contestants (all that there are)" },
@@ -366,7 +368,8 @@ int main(int argc, char **argv)
 		{ 0 },
 	};
 	const struct bn_usage usage = {
-		.about = "Change an index that has documents. Prints a line of JSON for each kind of\n"
+		.about = "Change an index that has documents. Prints a line of JSON for each kind "
+			 "of\n"
 			 "change, number of changes a commit, and contestant.\n",
 		.options = options,
 		.more = figures,

@@ -2,9 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Redis as a contestant of bench/bn_write: for each of four blocks of 16 bits and each of its values
- * a set of the fingerprints that have it. The commands of a transaction are sent at once. What is new
- * is judged by a first round trip, and what is to be stored goes with a second one.
+ * Redis as a contestant of bench/bn_write: for each of four blocks of 16 bits and each of its
+ * values a set of the fingerprints that have it. The commands of a transaction are sent at once.
+ * What is new is judged by a first round trip, and what is to be stored goes with a second one.
  */
 
 #include <arpa/inet.h>

@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * SQLite as a contestant of bench/bn_write: a table of documents, and an index for each of four blocks
- * of 16 bits, which has the fingerprints, so that a search reads indexes alone.
+ * SQLite as a contestant of bench/bn_write: a table of documents, and an index for each of four
+ * blocks of 16 bits, which has the fingerprints, so that a search reads indexes alone.
  */
 
 #include <stdio.h>
@@ -127,11 +127,12 @@ static void *lite_open(const struct bn_write *write)
 	lite->write = write;
 	snprintf(lite->file, sizeof(lite->file), "%s/sqlite", write->dir);
 	check(lite, sqlite3_open(lite->file, &lite->db), "open");
-	execute(lite, "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -2000000;"
-		      "PRAGMA mmap_size = 100000000000; PRAGMA temp_store = MEMORY;"
-		      "CREATE TABLE docs (id INTEGER PRIMARY KEY, fp INTEGER, label TEXT,"
-		      " b0 INTEGER, b1 INTEGER, b2 INTEGER, b3 INTEGER); BEGIN");
-	check(lite, sqlite3_prepare_v2(lite->db, sql[PUT], -1, &lite->statement[PUT], NULL), sql[PUT]);
+	execute(lite, "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = "
+		      "-2000000;PRAGMA mmap_size = 100000000000; PRAGMA temp_store = MEMORY;CREATE "
+		      "TABLE docs (id INTEGER PRIMARY KEY, fp INTEGER, label TEXT, b0 INTEGER, b1 "
+		      "INTEGER, b2 INTEGER, b3 INTEGER); BEGIN");
+	check(lite, sqlite3_prepare_v2(lite->db, sql[PUT], -1, &lite->statement[PUT], NULL),
+	      sql[PUT]);
 	for (uint64_t i = 0; i < write->documents; i++)
 		run(lite, PUT, i, bn_write_fp(i), bn_write_has_labels(write->op));
 	execute(lite, "COMMIT;"
@@ -143,7 +144,8 @@ static void *lite_open(const struct bn_write *write)
 	execute(lite, write->normal ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL");
 	sync();
 	for (unsigned s = PUT + 1; s < STATEMENTS; s++)
-		check(lite, sqlite3_prepare_v2(lite->db, sql[s], -1, &lite->statement[s], NULL), sql[s]);
+		check(lite, sqlite3_prepare_v2(lite->db, sql[s], -1, &lite->statement[s], NULL),
+		      sql[s]);
 	return lite;
 }
 
@@ -153,7 +155,8 @@ static uint64_t lite_count(void *opaque)
 	sqlite3_stmt *s;
 	uint64_t n;
 
-	check(lite, sqlite3_prepare_v2(lite->db, "SELECT count(*) FROM docs", -1, &s, NULL), "count");
+	check(lite, sqlite3_prepare_v2(lite->db, "SELECT count(*) FROM docs", -1, &s, NULL),
+	      "count");
 	check(lite, sqlite3_step(s), "count");
 	n = (uint64_t)sqlite3_column_int64(s, 0);
 	sqlite3_finalize(s);

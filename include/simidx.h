@@ -8,7 +8,8 @@
  * a second fingerprint, a time and a note. A search returns every stored document whose
  * fingerprint differs from the query's in at most k bits: none is missed, none is returned twice.
  *
- * This header opens an index and searches. It includes the first two of these; the others include it:
+ * This header opens an index and searches. It includes the first two of these; the others include
+ * it:
  *
  *   simidx_error.h   codes and texts of errors
  *   simidx_write.h   adding, replacing and deleting documents; marks
@@ -276,8 +277,8 @@ enum simidx_mode {
  * first. A match has a distance of at most `radius` and differs in at most `max_bits` bits. With
  * SIMIDX_QUERY_FP2 the distances of both fingerprints must besides add up to at most `radius2`.
  *
- * A document can lack its second fingerprint, after simidx_repair(). With SIMIDX_QUERY_FP2 the first
- * distance must then be at most `radius2`, and with weights at most 59/144 of that.
+ * A document can lack its second fingerprint, after simidx_repair(). With SIMIDX_QUERY_FP2 the
+ * first distance must then be at most `radius2`, and with weights at most 59/144 of that.
  *
  * A text without features has fingerprint 0 and second fingerprint 0. With SIMIDX_QUERY_TEXT it is
  * near to nothing: it does not match, and as a query it matches nothing. Where the index has second
@@ -371,15 +372,16 @@ typedef struct simidx_results {
 #define SIMIDX_RESULTS_INIT { sizeof(simidx_results), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
- * Find the documents near to a fingerprint, exactly for any radius. Each query is planned: probes of
- * some tables, or a scan of one where that is cheaper (simidx_reader_explain() of simidx_info.h).
+ * Find the documents near to a fingerprint, exactly for any radius. Each query is planned: probes
+ * of some tables, or a scan of one where that is cheaper (simidx_reader_explain() of
+ * simidx_info.h).
  *
  * @param out  the results; borrowed from the reader until the next call on it
- * @return SIMIDX_OK, also when nothing matched (out->n is 0); SIMIDX_E_RANGE: fp wider than f
- *         bits, or a radius above f without weights; SIMIDX_E_MISMATCH: SIMIDX_QUERY_FP2 for an
- *         index without second fingerprints, newer_than for one without times;
- *         SIMIDX_E_ARG: unknown flags or mode, probes or complete without weights, SIMIDX_NEAREST
- *         without limit; SIMIDX_E_MOVED; SIMIDX_E_CORRUPT, the text names the block (simidx_check.h)
+ * @return SIMIDX_OK, also when nothing matched (out->n is 0); SIMIDX_E_RANGE: fp wider than f bits,
+ *         or a radius above f without weights; SIMIDX_E_MISMATCH: SIMIDX_QUERY_FP2 for an index
+ *         without second fingerprints, newer_than for one without times; SIMIDX_E_ARG: unknown
+ *         flags or mode, probes or complete without weights, SIMIDX_NEAREST without limit;
+ *         SIMIDX_E_MOVED; SIMIDX_E_CORRUPT, the text names the block (simidx_check.h)
  *
  * Cost: O(log N) for each probe and O(1) for each candidate, at most O(N) in all. Then one look-up
  * for each fingerprint that matches; documents beyond a limit are not read, except where their

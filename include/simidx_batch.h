@@ -58,8 +58,8 @@ typedef struct simidx_batch_options {
  *         that fails, after the answers to those before it; with several of any, and others may
  *         be unanswered too. SIMIDX_E_STOPPED
  *
- * Cost: at most that of the searches. Memory: O(1) for each thread, the matches of the query that it
- * is at, and the labels of one piece.
+ * Cost: at most that of the searches. Memory: O(1) for each thread, the matches of the query that
+ * it is at, and the labels of one piece.
  */
 int simidx_reader_search_batch(simidx_reader *reader, const simidx_query *queries, size_t n,
 			       const simidx_batch_options *options, simidx_error *err)

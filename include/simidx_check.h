@@ -7,15 +7,15 @@
  * Which call is for when:
  *  - simidx_backup() as often as the documents are worth it. It copies an index that is in use, and
  *    the copy is verified.
- *  - simidx_verify() when there is a doubt: after a crash of the machine, after an error of the disk,
- *    after SIMIDX_E_CORRUPT. Open the index with SIMIDX_OPEN_UNTRUSTED for it.
+ *  - simidx_verify() when there is a doubt: after a crash of the machine, after an error of the
+ *    disk, after SIMIDX_E_CORRUPT. Open the index with SIMIDX_OPEN_UNTRUSTED for it.
  *  - simidx_check_pages() when that open fails with SIMIDX_E_CORRUPT: it lists the damaged pages.
  *  - A damaged directory is replaced: by the last backup, or by loading the documents again. With
  *    neither, simidx_repair() (simidx_repair.h) makes a new index of what is sound in it.
  *  - simidx_mend() for an index that an engine holds, where simidx_verify() tells of problems. It
  *    changes the index in place.
- *  - simidx_compact() for a sound index only: after many deletions, when nothing of what was deleted
- *    may be left in the file, or for another plan.
+ *  - simidx_compact() for a sound index only: after many deletions, when nothing of what was
+ *    deleted may be left in the file, or for another plan.
  * A process that was killed leaves nothing to mend in a directory: the next writer goes on.
  *
  * The conventions of simidx.h hold here too.
@@ -40,18 +40,18 @@ extern "C" {
 /*
  * LMDB, which reads and writes the file, trusts it: a damaged or forged page makes it end the
  * process by an assertion or a signal, or hang. Two things prevent that, and they look at the same:
- * simidx_verify(), and SIMIDX_OPEN_UNTRUSTED. With the flag a file that LMDB could not read or write
- * safely is not opened, and searches check what they read, as with SIMIDX_OPEN_CHECK. Use it for a
- * file that others could write, and after a crash of the disk. It does not help against a process
- * that changes the file while it is open.
+ * simidx_verify(), and SIMIDX_OPEN_UNTRUSTED. With the flag a file that LMDB could not read or
+ * write safely is not opened, and searches check what they read, as with SIMIDX_OPEN_CHECK. Use it
+ * for a file that others could write, and after a crash of the disk. It does not help against a
+ * process that changes the file while it is open.
  *
  * What a search promises about damage. It never reads outside the file, whatever bits of blocks,
  * rows or labels have changed.
  *  - With SIMIDX_OPEN_CHECK each block is checked when a handle reads it for the first time after
  *    the last merge, and each time as long as there is no block index (simidx_open_options): its
  *    checksum, and that its keys belong where it stands. Each label is compared with the hash that
- *    is kept of it. So changed bits, and intact blocks in the place of others, are SIMIDX_E_CORRUPT.
- *    What changes after its check is not noticed.
+ *    is kept of it. So changed bits, and intact blocks in the place of others, are
+ *    SIMIDX_E_CORRUPT. What changes after its check is not noticed.
  *  - Without, SIMIDX_E_CORRUPT comes from a block whose sizes are impossible, and from a changed
  *    one that is read again and again. Before, a changed block may make answers wrong:
  *    documents that match are missing, or others are there, or ids and labels are not those that
@@ -96,19 +96,19 @@ typedef struct simidx_verify_report {
 	uint64_t entries;   /**< entries in them */
 	uint64_t documents; /**< documents, fresh ones included */
 	uint64_t problems;  /**< 0 = sound */
-	uint64_t mended;    /**< of these, those that the next commit mends: one of two copies of the
-	                         header, the profile or the mark is damaged */
+	uint64_t mended;    /**< of these, those that the next commit mends: one of two copies of
+	                         the header, the profile or the mark is damaged */
 } simidx_verify_report;
 
 #define SIMIDX_VERIFY_REPORT_INIT { sizeof(simidx_verify_report), 0, 0, 0, 0, 0 }
 
 /**
  * Read everything in one snapshot and check it: the structure of the file's pages, used and free;
- * the checksum, order and key of each block or row; the counts and digests of each table against the
- * header and against each other; both copies of the header, the profile and the mark; and whether the
- * commit that LMDB shows is the last one, as far as its two header pages tell. Where pages
- * are damaged, nothing else is looked at, because LMDB must not read them: then the report has
- * problems only. Others may search and write meanwhile.
+ * the checksum, order and key of each block or row; the counts and digests of each table against
+ * the header and against each other; both copies of the header, the profile and the mark; and
+ * whether the commit that LMDB shows is the last one, as far as its two header pages tell. Where
+ * pages are damaged, nothing else is looked at, because LMDB must not read them: then the report
+ * has problems only. Others may search and write meanwhile.
  *
  * Opening reads some pages by LMDB, and so do all other calls on the handle. What may be damaged
  * is opened with SIMIDX_OPEN_UNTRUSTED; if that fails, simidx_check_pages() lists the pages.
@@ -118,8 +118,8 @@ typedef struct simidx_verify_report {
  * @param ctx       passed to it
  * @param out       may be NULL
  * @return SIMIDX_OK if it is sound; SIMIDX_E_CORRUPT if there was a problem; SIMIDX_E_MOVED;
- *         SIMIDX_E_BUSY, at once, in an index of an engine: a writer of this handle has a transaction,
- *         or another thread checks it
+ *         SIMIDX_E_BUSY, at once, in an index of an engine: a writer of this handle has a
+ *         transaction, or another thread checks it
  *
  * An index with one damaged copy of its header can be read, and the next commit mends the copy.
  * Cost: reads the whole file once.
@@ -128,10 +128,10 @@ int simidx_verify(simidx *index, void (*callback)(void *ctx, const simidx_proble
 		  void *ctx, simidx_verify_report *out, simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
- * Check the structure of the file's pages, as simidx_verify() does first, without opening the index:
- * LMDB reads none of them. So the problems of a file are listed that SIMIDX_OPEN_UNTRUSTED refuses.
- * The contents of the pages are not looked at. Others may search and write meanwhile; other threads
- * may call it.
+ * Check the structure of the file's pages, as simidx_verify() does first, without opening the
+ * index: LMDB reads none of them. So the problems of a file are listed that SIMIDX_OPEN_UNTRUSTED
+ * refuses. The contents of the pages are not looked at. Others may search and write meanwhile;
+ * other threads may call it.
  *
  * @param path      the directory of the index
  * @param flags     SIMIDX_OPEN_STATIC, SIMIDX_OPEN_FORCE, or 0
@@ -152,17 +152,17 @@ int simidx_check_pages(const char *path, unsigned flags,
  * Copy a snapshot of a live index to a new directory, without free pages, and verify the copy as
  * simidx_verify() does. A copy that is not sound is removed, so that it is not taken for a backup.
  *
- * @param destination  must not exist, or be an empty directory, and not be inside the index; appears
- *                     only when the copy is complete, verified and synced
- * @return SIMIDX_OK; SIMIDX_E_CORRUPT: the index is damaged, or the copy, and the text has the first
- *         problem; SIMIDX_E_MOVED: another index has taken its place, before the copy or
- *         meanwhile, or its directory was moved or removed, and there is no copy;
- *         SIMIDX_E_EXISTS, SIMIDX_E_NOT_FOUND (parent), SIMIDX_E_PERMISSION,
- *         SIMIDX_E_NO_SPACE, SIMIDX_E_IO: there is no copy; SIMIDX_E_UNKNOWN: the copy is
- *         complete and in its place, but a power cut may take it away, as the parent directory
- *         could not be synced
+ * @param destination  must not exist, or be an empty directory, and not be inside the index;
+ *                     appears only when the copy is complete, verified and synced
+ * @return SIMIDX_OK; SIMIDX_E_CORRUPT: the index is damaged, or the copy, and the text has the
+ *         first problem; SIMIDX_E_MOVED: another index has taken its place, before the copy or
+ *         meanwhile, or its directory was moved or removed, and there is no copy; SIMIDX_E_EXISTS,
+ *         SIMIDX_E_NOT_FOUND (parent), SIMIDX_E_PERMISSION, SIMIDX_E_NO_SPACE, SIMIDX_E_IO: there
+ *         is no copy; SIMIDX_E_UNKNOWN: the copy is complete and in its place, but a power cut may
+ *         take it away, as the parent directory could not be synced
  *
- * Cost: reads and writes what the index uses, pinning a snapshot meanwhile, and reads the copy once.
+ * Cost: reads and writes what the index uses, pinning a snapshot meanwhile, and reads the copy
+ * once.
  */
 int simidx_backup(simidx *index, const char *destination, simidx_error *err) SIMIDX_CHECK_RESULT;
 
@@ -178,9 +178,9 @@ int simidx_backup(simidx *index, const char *destination, simidx_error *err) SIM
  *                  which would wait for the check
  * @param ctx       passed to it
  * @param out       may be NULL; with SIMIDX_MEND_DRY_RUN nothing is mended
- * @return SIMIDX_OK: nothing was wrong, or all of it is mended; SIMIDX_E_CORRUPT: something is wrong
- *         still; SIMIDX_E_UNSUPPORTED: the index is a directory: simidx_repair(); SIMIDX_E_READ_ONLY;
- *         SIMIDX_E_BUSY as simidx_verify(); SIMIDX_E_IO
+ * @return SIMIDX_OK: nothing was wrong, or all of it is mended; SIMIDX_E_CORRUPT: something is
+ *         wrong still; SIMIDX_E_UNSUPPORTED: the index is a directory: simidx_repair();
+ *         SIMIDX_E_READ_ONLY; SIMIDX_E_BUSY as simidx_verify(); SIMIDX_E_IO
  *
  * Cost: reads all rows and documents.
  */
@@ -195,8 +195,8 @@ int simidx_mend(simidx *index, unsigned flags,
 /** How an index is compacted. */
 typedef struct simidx_compact_options {
 	size_t size;        /**< sizeof; SIMIDX_COMPACT_OPTIONS_INIT sets it */
-	const char *plan;   /**< the plan that it gets, as in simidx_create_options; NULL = the one it
-	                         has */
+	const char *plan;   /**< the plan that it gets, as in simidx_create_options; NULL = the one
+	                         it has */
 	unsigned fill;      /**< how full its blocks become, 50..100 percent; 0 = as before */
 	unsigned threads;   /**< 0 = one for each core; at most 2 are used */
 	uint64_t memory;    /**< bytes to work in, at least 64 MiB; 0 = 1 GiB */
@@ -204,8 +204,8 @@ typedef struct simidx_compact_options {
 	int wait_ms;        /**< longest wait for another writer or loader, in milliseconds; 0 = do
 	                         not wait, -1 = without end */
 	unsigned flags;     /**< SIMIDX_OPEN_FORCE; with a destination also SIMIDX_OPEN_STATIC */
-	/** Called now and then, as for simidx_loader_options; with the phase "verify" at the beginning
-	    and at the end. May be NULL. */
+	/** Called now and then, as for simidx_loader_options; with the phase "verify" at the
+	    beginning and at the end. May be NULL. */
 	void (*progress)(void *ctx, const char *phase, uint64_t done, uint64_t total);
 	/** Asked now and then: non-zero ends the work with SIMIDX_E_STOPPED. May be NULL. */
 	int (*stop)(void *ctx);
@@ -230,23 +230,24 @@ typedef struct simidx_compact_report {
  * nothing of documents, labels and fingerprints that were deleted or replaced is left in it. In the
  * old file such bytes can stay until their place is needed.
  *
- * Documents, ids, labels, second fingerprints, times, notes, the next id, the profile, the mark, the
- * layout and the permissions stay. The old index is verified before, as simidx_verify() does, and
- * the new one before it is put in its place. Whatever fails, the old index is as it was.
+ * Documents, ids, labels, second fingerprints, times, notes, the next id, the profile, the mark,
+ * the layout and the permissions stay. The old index is verified before, as simidx_verify() does,
+ * and the new one before it is put in its place. Whatever fails, the old index is as it was.
  *
  * Without a destination the new index takes the place of the old one in one step. Meanwhile writers
  * wait for the lock, or get SIMIDX_E_BUSY. Who reads goes on with the old index until the exchange,
  * and then gets SIMIDX_E_MOVED. The old files are removed, and their space is free when the last
- * process has closed them. A process that is killed leaves the old index or the new one at the path;
- * what it leaves beside it goes when the next index is built there.
+ * process has closed them. A process that is killed leaves the old index or the new one at the
+ * path; what it leaves beside it goes when the next index is built there.
  *
- * The exchange takes the whole directory. So it is refused while the directory has files that are not
- * the index's own, which are data.mdb, lock.mdb and write.lock: they would not be at the path any more.
+ * The exchange takes the whole directory. So it is refused while the directory has files that are
+ * not the index's own, which are data.mdb, lock.mdb and write.lock: they would not be at the path
+ * any more.
  *
  * With a destination the old index is only read, and a snapshot is pinned meanwhile; writers go on.
  *
- * This erases nothing on the disk: what was in the old file stays there until it is overwritten, and
- * copies and backups of the index are left alone.
+ * This erases nothing on the disk: what was in the old file stays there until it is overwritten,
+ * and copies and backups of the index are left alone.
  *
  * @param path         the index
  * @param destination  NULL: in place; else where the new one is made, which must not exist or be an

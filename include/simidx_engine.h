@@ -13,14 +13,14 @@
  * What differs from an index in a directory:
  *  - There are no snapshots: each look-up sees what is there by then. A walk and a search that need
  *    several may see documents that come or go meanwhile.
- *  - A commit is not all or nothing at once: write() says what is there after a failure. Searches find
- *    each document as it was before or after.
- *  - A transaction of a writer keeps out other writers of the same handle, and nobody else. Of two who
- *    change one document the later one counts, and two documents may get one label; but with
+ *  - A commit is not all or nothing at once: write() says what is there after a failure. Searches
+ *    find each document as it was before or after.
+ *  - A transaction of a writer keeps out other writers of the same handle, and nobody else. Of two
+ *    who change one document the later one counts, and two documents may get one label; but with
  *    SIMIDX_ENGINE_CONDITIONS a commit notices it, and decides again.
- *  - Ids that are chosen may leave gaps. Ids that the caller gives are for one writer at a time, or must
- *    lie below the next id: a writer does not look whether another one has used an id that was reserved
- *    for it.
+ *  - Ids that are chosen may leave gaps. Ids that the caller gives are for one writer at a time, or
+ *    must lie below the next id: a writer does not look whether another one has used an id that was
+ *    reserved for it.
  *  - Second fingerprints that are not known (SIMIDX_DOC_FP2_UNKNOWN) can always be put.
  *
  * The library plans queries, filters candidates, judges documents and keeps what a writer has not
@@ -68,8 +68,8 @@ typedef struct simidx_engine_info {
 	                              index */
 	const void *description; /**< as given to create; valid as long as the state */
 	size_t description_size; /**< in bytes */
-	uint64_t documents;      /**< of batches that are completely stored; where counting takes long, as
-	                              many as it knows of */
+	uint64_t documents;      /**< of batches that are completely stored; where counting takes
+	                              long, as many as it knows of */
 	uint64_t labels;         /**< documents with a label, likewise */
 	uint64_t next_id;        /**< above all ids that were ever there or reserved */
 	uint64_t bytes;          /**< that the index takes; 0 = not known */
@@ -83,8 +83,8 @@ typedef struct simidx_engine_info {
 /** How an index is opened. */
 typedef struct simidx_engine_open {
 	size_t size;             /**< sizeof */
-	unsigned flags;          /**< SIMIDX_OPEN_READ_ONLY, SIMIDX_OPEN_CREATE, both or none of them;
-	                              SIMIDX_ENGINE_TRUNCATE */
+	unsigned flags;          /**< SIMIDX_OPEN_READ_ONLY, SIMIDX_OPEN_CREATE, both or none of
+	                              them; SIMIDX_ENGINE_TRUNCATE */
 	unsigned n_tables;       /**< to create: of the plan */
 	const void *description; /**< to create: bytes that the engine keeps as they are */
 	size_t description_size; /**< at most 64 MiB */
@@ -119,7 +119,8 @@ typedef enum simidx_engine_next (*simidx_engine_rows)(void *ctx, size_t probe, c
 
 /** What a call took. */
 typedef struct simidx_engine_cost {
-	uint64_t round_trips; /**< waits for an answer: requests that are sent together count once */
+	uint64_t round_trips; /**< waits for an answer: requests that are sent together count
+	                           once */
 	uint64_t requests;
 	uint64_t bytes;       /**< received, as far as it is known */
 } simidx_engine_cost;
@@ -176,7 +177,8 @@ typedef struct simidx_engine_batch {
 	size_t size;                        /**< sizeof */
 	const simidx_engine_change *change; /**< each of another document */
 	size_t n;
-	const void *mark;  /**< simidx_writer_set_mark(): stored after the changes; NULL = leave it */
+	const void *mark;  /**< simidx_writer_set_mark(): stored after the changes; NULL = leave
+	                        it */
 	size_t mark_size;
 	unsigned durability; /**< enum simidx_durability */
 	unsigned reserved;   /**< zero */
@@ -208,8 +210,8 @@ typedef struct simidx_engine_check {
 
 /**
  * An engine. All functions are given but for lease() and release(), which need the capability. Each
- * returns a SIMIDX_E_ code and keeps to its deadline: a server that is gone, slow or talks garbage is
- * SIMIDX_E_IO with a clear text.
+ * returns a SIMIDX_E_ code and keeps to its deadline: a server that is gone, slow or talks garbage
+ * is SIMIDX_E_IO with a clear text.
  */
 typedef struct simidx_engine {
 	size_t size;         /**< sizeof */
@@ -219,18 +221,19 @@ typedef struct simidx_engine {
 	/** Names of plans that it can hold, such as "4x16": the one for "auto" first, NULL last. */
 	const char *const *plans;
 	/**
-	 * What its indexes can keep with a document beyond what all can: SIMIDX_CREATE_TIMES or 0. No
-	 * engine keeps notes.
+	 * What its indexes can keep with a document beyond what all can: SIMIDX_CREATE_TIMES or 0.
+	 * No engine keeps notes.
 	 */
 	unsigned keeps;
 
 	/**
 	 * Open an index. Nothing is created without SIMIDX_OPEN_CREATE.
 	 *
-	 * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND; SIMIDX_E_EXISTS; SIMIDX_E_NOT_INDEX: what is there is
-	 *         something else; SIMIDX_E_VERSION; SIMIDX_E_ARG: a bad URI; SIMIDX_E_IO
+	 * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND; SIMIDX_E_EXISTS; SIMIDX_E_NOT_INDEX: what is there
+	 *         is something else; SIMIDX_E_VERSION; SIMIDX_E_ARG: a bad URI; SIMIDX_E_IO
 	 */
-	int (*open)(const char *uri, const simidx_engine_open *how, void **state, simidx_error *err);
+	int (*open)(const char *uri, const simidx_engine_open *how, void **state,
+		    simidx_error *err);
 
 	/** Close it. After a fork() in the child it only frees memory. */
 	void (*close)(void *state);
@@ -244,9 +247,9 @@ typedef struct simidx_engine {
 	int (*info)(void *state, simidx_engine_info *out, simidx_error *err);
 
 	/**
-	 * Scan n prefixes, in as few round trips as it can. A row may be of a document that is gone.
-	 * `rows` is called from the thread of the call; after it has returned SIMIDX_ENGINE_END
-	 * the call returns SIMIDX_OK.
+	 * Scan n prefixes, in as few round trips as it can. A row may be of a document that is
+	 * gone. `rows` is called from the thread of the call; after it has returned
+	 * SIMIDX_ENGINE_END the call returns SIMIDX_OK.
 	 *
 	 * The first look-up of a state, which is a call of scan(), find_ids(), find_labels() or
 	 * walk(), may first complete what writers that are gone have left, so that searches and
@@ -259,10 +262,14 @@ typedef struct simidx_engine {
 	 *                 tables, also where the fingerprint stays. One may be raised for no
 	 *                 reason. After SIMIDX_ENGINE_END nobody looks at them
 	 */
-	int (*scan)(void *state, const simidx_engine_probe *probe, size_t n, simidx_engine_rows rows,
-		    void *ctx, uint64_t *version, simidx_engine_cost *cost, simidx_error *err);
+	int (*scan)(void *state, const simidx_engine_probe *probe, size_t n,
+		    simidx_engine_rows rows, void *ctx, uint64_t *version, simidx_engine_cost *cost,
+		    simidx_error *err);
 
-	/** Deliver those of n documents that are there, by id, in any order. An id may be asked for twice. */
+	/**
+	 * Deliver those of n documents that are there, by id, in any order. An id may be asked for
+	 * twice.
+	 */
 	int (*find_ids)(void *state, const uint64_t *id, size_t n, simidx_engine_document document,
 			void *ctx, simidx_engine_cost *cost, simidx_error *err);
 
@@ -320,23 +327,22 @@ typedef struct simidx_engine {
 	 * tries again.
 	 *
 	 * @return SIMIDX_OK; SIMIDX_E_UNKNOWN: some of it may be stored; SIMIDX_E_IO: nothing is;
-	 *         SIMIDX_E_STATE: a lease had expired, or another state has shut this one out, so nothing
-	 *         is stored; SIMIDX_E_RANGE: the batch is
-	 *         larger than the engine takes, and nothing is stored; SIMIDX_E_MOVED: the index was
-	 *         replaced, and nothing is stored
+	 *         SIMIDX_E_STATE: a lease had expired, or another state has shut this one out, so
+	 *         nothing is stored; SIMIDX_E_RANGE: the batch is larger than the engine takes, and
+	 *         nothing is stored; SIMIDX_E_MOVED: the index was replaced, and nothing is stored
 	 */
 	int (*write)(void *state, const simidx_engine_batch *batch, simidx_error *err);
 
 	/**
-	 * Take n ids from *first on, not below at_least, that nobody else is ever given. With n = 0 no
-	 * id below at_least is given from now on.
+	 * Take n ids from *first on, not below at_least, that nobody else is ever given. With n = 0
+	 * no id below at_least is given from now on.
 	 */
 	int (*reserve_ids)(void *state, uint64_t n, uint64_t at_least, uint64_t *first,
 			   simidx_error *err);
 
 	/**
-	 * The mark of the last batch with one that is stored, or is going to be completed; size 0: none.
-	 * To be freed by free().
+	 * The mark of the last batch with one that is stored, or is going to be completed; size 0:
+	 * none. To be freed by free().
 	 */
 	int (*get_mark)(void *state, void **data, size_t *size, simidx_error *err);
 
@@ -347,11 +353,11 @@ typedef struct simidx_engine {
 	int (*check)(void *state, simidx_engine_check *check, simidx_error *err);
 
 	/**
-	 * Wait until nobody else has a lease on one of n prefixes, and take all, in the order given,
-	 * until release() or until they expire, which the engine decides. Who has leases already does
-	 * not wait, as the other one may wait for them. After an error those of earlier calls are kept.
-	 * A lease that has expired is taken over only when all that its holder has begun to store is
-	 * stored, and a write() that it may still call would fail.
+	 * Wait until nobody else has a lease on one of n prefixes, and take all, in the order
+	 * given, until release() or until they expire, which the engine decides. Who has leases
+	 * already does not wait, as the other one may wait for them. After an error those of
+	 * earlier calls are kept. A lease that has expired is taken over only when all that its
+	 * holder has begun to store is stored, and a write() that it may still call would fail.
 	 *
 	 * @return SIMIDX_OK; SIMIDX_E_BUSY after wait_ms, or at once for one that has leases;
 	 *         SIMIDX_E_STATE: one of an earlier call has expired, and another writer has it;
@@ -361,8 +367,9 @@ typedef struct simidx_engine {
 		     simidx_error *err);
 
 	/**
-	 * Give back all leases of the state. SIMIDX_E_STATE: some had expired meanwhile. After a write()
-	 * that has returned SIMIDX_E_UNKNOWN, nobody else gets them before its batch is finished.
+	 * Give back all leases of the state. SIMIDX_E_STATE: some had expired meanwhile. After a
+	 * write() that has returned SIMIDX_E_UNKNOWN, nobody else gets them before its batch is
+	 * finished.
 	 */
 	int (*release)(void *state, simidx_error *err);
 } simidx_engine;
@@ -372,7 +379,8 @@ typedef struct simidx_engine {
  *
  * @param engine  must stay valid for ever
  * @return SIMIDX_OK, also for one that is there; SIMIDX_E_EXISTS: another one has the scheme;
- *         SIMIDX_E_VERSION: of another version of this interface; SIMIDX_E_ARG: something is missing
+ *         SIMIDX_E_VERSION: of another version of this interface; SIMIDX_E_ARG: something is
+ *         missing
  */
 int simidx_engine_add(const simidx_engine *engine, simidx_error *err) SIMIDX_CHECK_RESULT;
 

@@ -9,9 +9,9 @@
  *   hbase://HOST[:PORT][,HOST[:PORT]...]/[NAMESPACE:]TABLE[?OPTION=VALUE[&OPTION=VALUE...]]
  *
  * HOST is a Thrift2 gateway of HBase (`hbase thrift2 start`), PORT is 9090 unless given. Of several
- * gateways the first one that answers is used. One that does not answer is passed over for a minute: after
- * 2 seconds if none has answered yet, else after half of the time of a call. An IPv6 address stands in brackets. The index has two tables, TABLE and
- * TABLE_docs.
+ * gateways the first one that answers is used. One that does not answer is passed over for a
+ * minute: after 2 seconds if none has answered yet, else after half of the time of a call. An IPv6
+ * address stands in brackets. The index has two tables, TABLE and TABLE_docs.
  *
  * | option        | values                     | default | meaning                                |
  * |---------------|----------------------------|---------|----------------------------------------|
@@ -26,12 +26,12 @@
  * | regions       | 1..10000                   | 16      | that a new index begins with           |
  * | compression   | none gz snappy lz4 zstd    | none    | of a new index                         |
  *
- * With transport=https the gateway must have a certificate from a trusted authority for the HOST of the
- * URI, and TLS of version 1.2 or later. The file is read when the index is opened.
+ * With transport=https the gateway must have a certificate from a trusted authority for the HOST of
+ * the URI, and TLS of version 1.2 or later. The file is read when the index is opened.
  *
- * With durability=fsync a commit waits until it is on disks, and with SIMIDX_DURABILITY_NORMAL until
- * it is in the memory of the machines that keep copies; with `sync`, for that in both cases; with
- * `async`, for nothing.
+ * With durability=fsync a commit waits until it is on disks, and with SIMIDX_DURABILITY_NORMAL
+ * until it is in the memory of the machines that keep copies; with `sync`, for that in both cases;
+ * with `async`, for nothing.
  *
  * Errors, beside those of libsimidx: SIMIDX_E_IO after the deadline, with the last thing that went
  * wrong, and at once for what never gets better, such as a certificate that is refused;
@@ -60,8 +60,8 @@ extern "C" {
  * Let this process open indexes in HBase, from now on. May be called more than once, and from any
  * thread.
  *
- * @return SIMIDX_OK; SIMIDX_E_EXISTS: another engine has the scheme "hbase"; SIMIDX_E_VERSION: libsimidx
- *         is of another version
+ * @return SIMIDX_OK; SIMIDX_E_EXISTS: another engine has the scheme "hbase"; SIMIDX_E_VERSION:
+ *         libsimidx is of another version
  */
 int simidx_hbase_add(simidx_error *err) SIMIDX_CHECK_RESULT;
 

@@ -59,8 +59,11 @@ typedef struct simidx_info {
 	uint64_t notes;        /**< documents with a note */
 } simidx_info;
 
-#define SIMIDX_INFO_INIT \
-	{ sizeof(simidx_info), 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define SIMIDX_INFO_INIT                                                                           \
+	{                                                                                          \
+		sizeof(simidx_info), 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0,   \
+			0, 0, 0, 0                                                                 \
+	}
 
 /**
  * Read an index's description and counts, in a snapshot of its own.
@@ -75,8 +78,8 @@ int simidx_get_info(simidx *index, simidx_info *out, simidx_error *err) SIMIDX_C
 /** One sub-database of an index. */
 typedef struct simidx_table_info {
 	size_t size;         /**< sizeof; SIMIDX_TABLE_INFO_INIT sets it */
-	const char *name;    /**< "t01".., "postings", "docs", "fresh", "labels", "by_label", and with
-	                          notes "notes" */
+	const char *name;    /**< "t01".., "postings", "docs", "fresh", "labels", "by_label", and
+	                          with notes "notes" */
 	unsigned prefix_bits; /**< length of the prefix; 0 for what is not a permuted table */
 	uint64_t entries;    /**< fingerprints, documents, rows, labels or notes */
 	uint64_t keys;       /**< keys of the store: blocks, or entries in the rows layout */
@@ -84,7 +87,8 @@ typedef struct simidx_table_info {
 	uint64_t overflow_pages; /**< of these, pages that hold one block each */
 	uint64_t bytes_used; /**< bytes of the entries themselves, without padding */
 	uint64_t digest;     /**< sum of the hashes of its entries; 0 where there is none */
-	uint64_t prefix_mask; /**< the bits of a fingerprint that are the prefix; 0 as prefix_bits */
+	uint64_t prefix_mask; /**< the bits of a fingerprint that are the prefix; 0 as
+	                           prefix_bits */
 	uint64_t unknown_fp2; /**< entries of documents whose second fingerprint is not known, in
 	                           "postings" and "fresh" */
 } simidx_table_info;
@@ -121,9 +125,9 @@ typedef struct simidx_choice {
 /** How a query is looked up, and why so. */
 typedef struct simidx_explanation {
 	size_t size;             /**< sizeof; SIMIDX_EXPLANATION_INIT sets it */
-	const simidx_choice *choices; /**< first the one that was chosen, then the best of those that
-	                              were rejected, cheapest first; none of them is expected to
-	                              be cheaper than the first */
+	const simidx_choice *choices; /**< first the one that was chosen, then the best of those
+	                                   that were rejected, cheapest first; none of them is
+	                                   expected to be cheaper than the first */
 	size_t n_choices;        /**< their number; 0 when the search failed */
 	const simidx_results *results; /**< counts of the search, no matches; NULL when it failed */
 	const char *kernel;      /**< instruction set that compares fingerprints; a static string */
@@ -176,15 +180,15 @@ int simidx_plan_predict(unsigned i, unsigned bits, uint64_t documents, unsigned 
 			simidx_prediction *out, simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
- * The prefixes of fingerprints in the tables of a plan: what documents are looked up by, for programs
- * that lay the same tables out elsewhere. A prefix is aligned to the left in 32 bits, with zeros in the
- * low bits, so that prefixes of different lengths spread over the same range.
+ * The prefixes of fingerprints in the tables of a plan: what documents are looked up by, for
+ * programs that lay the same tables out elsewhere. A prefix is aligned to the left in 32 bits, with
+ * zeros in the low bits, so that prefixes of different lengths spread over the same range.
  *
  * @param plan      as in simidx_create_options, but not "auto"
  * @param bits      f
  * @param fp        n fingerprints; may be NULL if n is 0, to ask for the number of tables
- * @param prefix    n_tables for the first fingerprint, then those for the second one, and so on; each
- *                  in the order of the tables, t01 first
+ * @param prefix    n_tables for the first fingerprint, then those for the second one, and so on;
+ *                  each in the order of the tables, t01 first
  * @param room      of `prefix`, in numbers
  * @param n_tables  if not NULL: set to the number of tables of the plan
  * @return SIMIDX_OK; SIMIDX_E_ARG: unknown plan, bits out of range, too little room;

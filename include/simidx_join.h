@@ -34,7 +34,8 @@ extern "C" {
 /** How the pairs are found. */
 enum simidx_join_method {
 	SIMIDX_JOIN_BLOCKS = 0, /**< fingerprints that agree in some bits are compared */
-	SIMIDX_JOIN_SCAN = 1    /**< all are compared with all: for large radii there is nothing better */
+	SIMIDX_JOIN_SCAN = 1    /**< all are compared with all: for large radii there is nothing
+	                             better */
 };
 
 /** What a join is going to do, and what it has found. */
@@ -75,15 +76,19 @@ typedef struct simidx_join_options {
 	unsigned radius;    /**< 0..f, or SIMIDX_JOIN_DEFAULT_RADIUS */
 	unsigned radius2;   /**< the same, for SIMIDX_JOIN_DEFAULT_RADIUS2; 0 = both are equal */
 	unsigned threads;   /**< 0 = one for each core; at most 256 are used */
-	uint64_t memory;    /**< bytes to work in, 16 MiB to 64 TiB; 0 = 256 MiB. More than the machine
-	                         has is not used */
+	uint64_t memory;    /**< bytes to work in, 16 MiB to 64 TiB; 0 = 256 MiB. More than the
+	                         machine has is not used */
 	const char *tmpdir; /**< directory of the temporary files; NULL = /tmp */
 	/** Called before the work: radius, method and seconds are known, the counts are 0. Anything
 	    but 0 ends the join with SIMIDX_E_STOPPED. May be NULL. */
 	int (*planned)(void *ctx, const simidx_join_info *info);
-	/** Called before the first delivery, when the counts are known, the same way. May be NULL. */
+	/**
+	 * Called before the first delivery, when the counts are known, the same way. May be NULL.
+	 */
 	int (*found)(void *ctx, const simidx_join_info *info);
-	/** Called now and then, as for simidx_set_progress(), by one thread at a time. May be NULL. */
+	/**
+	 * Called now and then, as for simidx_set_progress(), by one thread at a time. May be NULL.
+	 */
 	void (*progress)(void *ctx, const char *phase, uint64_t done, uint64_t total);
 	/** Asked now and then, by one thread at a time: non-zero ends the join with
 	    SIMIDX_E_STOPPED. May be NULL. */
@@ -104,16 +109,20 @@ typedef struct simidx_pair {
 	uint64_t id_a, id_b; /**< of one index id_a < id_b; else id_b is of the other one */
 	uint64_t fp_a, fp_b; /**< their fingerprints */
 	unsigned distance;   /**< bits in which these differ */
-	int distance2;       /**< bits in which the second ones differ; -1 = they were not compared */
-	/** With SIMIDX_JOIN_LABELS the labels, which are not terminated; NULL = the document has none. */
+	int distance2;       /**< bits in which the second ones differ; -1 = they were not
+	                          compared */
+	/**
+	 * With SIMIDX_JOIN_LABELS the labels, which are not terminated; NULL = the document has
+	 * none.
+	 */
 	const char *label_a, *label_b;
 	size_t label_size_a, label_size_b; /**< in bytes */
 } simidx_pair;
 
 /**
- * Documents that are near because their fingerprints are: each of `a` makes a pair with each of `b`;
- * where `ids_b` is NULL, each of `a` with each other one of `a`. With SIMIDX_JOIN_FP2 all of `a` have
- * one second fingerprint, and all of `b`.
+ * Documents that are near because their fingerprints are: each of `a` makes a pair with each of
+ * `b`; where `ids_b` is NULL, each of `a` with each other one of `a`. With SIMIDX_JOIN_FP2 all of
+ * `a` have one second fingerprint, and all of `b`.
  */
 typedef struct simidx_pair_group {
 	const uint64_t *ids_a, *ids_b; /**< ascending; of two indexes, `a` of the first */
@@ -136,31 +145,33 @@ typedef struct simidx_pairs_taker {
 
 /**
  * Find every pair of documents that are near, each once, those with equal fingerprints included.
- * Fresh rows and deletions count: the answer is that of one snapshot, which is pinned until the end.
+ * Fresh rows and deletions count: the answer is that of one snapshot, which is pinned until the
+ * end.
  *
  * Pairs come from the caller's thread, ordered by the smaller and then the larger fingerprint, the
  * same for any number of threads. What is handed over is valid during the call; labels are those of
  * the snapshot, and each is compared with its hash.
  *
- * @param other    NULL, or another index of the same bits and profile, open apart from the first: then
- *                 pairs have one document of each. Ids and labels do not matter. The text of an error
- *                 that reading one of both gave begins with its path
- * @param options  NULL for the defaults; its callbacks and those of `taker` may use other readers, opened before
- * @return SIMIDX_OK, also if there is none; SIMIDX_E_RANGE: a radius above f; SIMIDX_E_MISMATCH: the
- *         indexes do not fit; SIMIDX_E_ARG; SIMIDX_E_STOPPED; SIMIDX_E_NOMEM; SIMIDX_E_NO_SPACE,
- *         SIMIDX_E_IO, SIMIDX_E_PERMISSION: temporary files; SIMIDX_E_NOT_FOUND: there is no `tmpdir`,
- *         and one was needed; SIMIDX_E_CORRUPT, SIMIDX_E_MOVED, SIMIDX_E_BUSY as simidx_walk_open();
- *         with labels SIMIDX_E_CORRUPT also for one that is damaged. After an error some pairs may
- *         have been delivered
+ * @param other    NULL, or another index of the same bits and profile, open apart from the first:
+ *                 then pairs have one document of each. Ids and labels do not matter. The text of
+ *                 an error that reading one of both gave begins with its path
+ * @param options  NULL for the defaults; its callbacks and those of `taker` may use other readers,
+ *                 opened before
+ * @return SIMIDX_OK, also if there is none; SIMIDX_E_RANGE: a radius above f; SIMIDX_E_MISMATCH:
+ *         the indexes do not fit; SIMIDX_E_ARG; SIMIDX_E_STOPPED; SIMIDX_E_NOMEM;
+ *         SIMIDX_E_NO_SPACE, SIMIDX_E_IO, SIMIDX_E_PERMISSION: temporary files; SIMIDX_E_NOT_FOUND:
+ *         there is no `tmpdir`, and one was needed; SIMIDX_E_CORRUPT, SIMIDX_E_MOVED, SIMIDX_E_BUSY
+ *         as simidx_walk_open(); with labels SIMIDX_E_CORRUPT also for one that is damaged. After
+ *         an error some pairs may have been delivered
  *
- * Cost: up to radius 7, O(N) for each of radius + 1 parts of the bits, and what the pairs take; parts
- * that no table of the plan begins with are sorted before. Beyond, O(N^2): each fingerprint is
- * compared with each. Labels take two look-ups for each pair.
+ * Cost: up to radius 7, O(N) for each of radius + 1 parts of the bits, and what the pairs take;
+ * parts that no table of the plan begins with are sorted before. Beyond, O(N^2): each fingerprint
+ * is compared with each. Labels take two look-ups for each pair.
  *
  * Memory as in the options; besides, O(1) for each fresh row, and the documents of the fingerprints
  * of a single pair. Where more fingerprints agree in a part than there is memory for, they are read
- * again, in pieces: the less memory, the more often. Temporary space of at most 20 bytes for each pair
- * of fingerprints, and of at most 20 for each document where parts are sorted.
+ * again, in pieces: the less memory, the more often. Temporary space of at most 20 bytes for each
+ * pair of fingerprints, and of at most 20 for each document where parts are sorted.
  */
 int simidx_pairs(simidx *index, simidx *other, const simidx_join_options *options,
 		 const simidx_pairs_taker *taker, simidx_error *err) SIMIDX_CHECK_RESULT;
@@ -189,11 +200,12 @@ typedef struct simidx_clusters_options {
 	unsigned link;     /**< enum simidx_link */
 	unsigned keep;     /**< enum simidx_keep */
 	uint64_t max_size; /**< most documents of a cluster, at least 2; 0 = any number */
-	/** Says how long the text of a document is, with SIMIDX_KEEP_LONGEST. Called with `ctx` of the
-	    join, from the caller's thread, before the first delivery, perhaps more than once for a
-	    document. With SIMIDX_JOIN_LABELS it gets the label, as simidx_pair has it. Anything but
-	    0 ends the join with SIMIDX_E_STOPPED. */
-	int (*length)(void *ctx, uint64_t id, const char *label, size_t label_size, uint64_t *length);
+	/** Says how long the text of a document is, with SIMIDX_KEEP_LONGEST. Called with `ctx` of
+	    the join, from the caller's thread, before the first delivery, perhaps more than once
+	    for a document. With SIMIDX_JOIN_LABELS it gets the label, as simidx_pair has it.
+	    Anything but 0 ends the join with SIMIDX_E_STOPPED. */
+	int (*length)(void *ctx, uint64_t id, const char *label, size_t label_size,
+		      uint64_t *length);
 } simidx_clusters_options;
 
 #define SIMIDX_CLUSTERS_OPTIONS_INIT { sizeof(simidx_clusters_options), 0, 0, 0, NULL }
@@ -210,33 +222,35 @@ typedef struct simidx_member {
 } simidx_member;
 
 /**
- * Put near documents into clusters. A document that is near to none is in no cluster, all others are
- * in one at most.
+ * Put near documents into clusters. A document that is near to none is in no cluster, all others
+ * are in one at most.
  *
- * With SIMIDX_LINK_STAR documents are asked in the order of `keep`, the best first: one that is in no
- * cluster yet becomes the keeper of a new one, and all near to it that are in none join it. So no
- * two keepers are near to each other, as long as no cluster reaches max_size. With
- * SIMIDX_LINK_SINGLE two documents are in one cluster if a chain of near ones leads from one to the other;
- * with max_size, chains grow by the nearest pairs first: by the distance of the first fingerprints,
- * and of several pairs at one distance by the smaller fingerprint, then the larger one.
+ * With SIMIDX_LINK_STAR documents are asked in the order of `keep`, the best first: one that is in
+ * no cluster yet becomes the keeper of a new one, and all near to it that are in none join it. So
+ * no two keepers are near to each other, as long as no cluster reaches max_size. With
+ * SIMIDX_LINK_SINGLE two documents are in one cluster if a chain of near ones leads from one to the
+ * other; with max_size, chains grow by the nearest pairs first: by the distance of the first
+ * fingerprints, and of several pairs at one distance by the smaller fingerprint, then the larger
+ * one.
  *
  * With max_size documents join a star in the order of `keep`, too, until it is full.
  *
- * Documents with equal fingerprints stay together (with SIMIDX_JOIN_FP2, with both equal). Where they
- * do not all fit into a cluster none of them joins it. max_size of them or more are cut into
+ * Documents with equal fingerprints stay together (with SIMIDX_JOIN_FP2, with both equal). Where
+ * they do not all fit into a cluster none of them joins it. max_size of them or more are cut into
  * clusters of their own, by ascending ids whatever `keep` is; one that is left over is in none.
  *
  * @param options   as for simidx_pairs()
  * @param clusters  NULL for the defaults
- * @param take      takes members, cluster by cluster in ascending order, the keeper first and then by
- *                  id, at most 65,536 at once; clusters may be cut between two calls
+ * @param take      takes members, cluster by cluster in ascending order, the keeper first and then
+ *                  by id, at most 65,536 at once; clusters may be cut between two calls
  * @return as simidx_pairs(), SIMIDX_E_CORRUPT for a damaged label also with
- *         SIMIDX_KEEP_SMALLEST_LABEL; SIMIDX_E_STOPPED also from `length`; SIMIDX_E_UNSUPPORTED: keep by labels or lengths in an index without ids
+ *         SIMIDX_KEEP_SMALLEST_LABEL; SIMIDX_E_STOPPED also from `length`; SIMIDX_E_UNSUPPORTED:
+ *         keep by labels or lengths in an index without ids
  *
- * Cost: that of simidx_pairs(), and the documents that are near to others are read twice. Stars sort
- * the pairs once more, in 16 bytes more of temporary space for each, where documents that have to
- * stay together count as one. Memory besides that of the options: O(1) for each fingerprint that is
- * near to another one; with SIMIDX_KEEP_SMALLEST_LABEL and SIMIDX_KEEP_LONGEST also the labels.
+ * Cost: that of simidx_pairs(), and the documents that are near to others are read twice. Stars
+ * sort the pairs once more, in 16 bytes more of temporary space for each, where documents that have
+ * to stay together count as one. Memory besides that of the options: O(1) for each fingerprint that
+ * is near to another one; with SIMIDX_KEEP_SMALLEST_LABEL and SIMIDX_KEEP_LONGEST also the labels.
  * doc/joins.md has the bytes.
  */
 int simidx_clusters(simidx *index, const simidx_join_options *options,

@@ -179,13 +179,13 @@ int simidx_loader_reserve_ids(simidx_loader *loader, uint64_t next_id,
  * @param report  may be NULL
  * @return SIMIDX_OK; SIMIDX_E_NO_SPACE, SIMIDX_E_IO, SIMIDX_E_CORRUPT (a source is damaged),
  *         SIMIDX_E_MOVED, SIMIDX_E_STOPPED; SIMIDX_E_EXISTS (an index was made at the path, not
- *         with a loader, or files that are not the index's own were put in its directory), SIMIDX_E_BUSY (the index that is to be replaced was at work for longer
- *         than wait_ms): nothing at the path has changed;
- *         SIMIDX_E_UNKNOWN: the new index is at the path, but a power cut may bring back what was
- *         there, as the parent directory could not be synced
+ *         with a loader, or files that are not the index's own were put in its directory),
+ *         SIMIDX_E_BUSY (the index that is to be replaced was at work for longer than wait_ms):
+ *         nothing at the path has changed; SIMIDX_E_UNKNOWN: the new index is at the path, but a
+ *         power cut may bring back what was there, as the parent directory could not be synced
  *
- * Cost: O(N) for each table, N documents in all; memory as in the options; temporary space of O(1) a
- * document, and labels and notes besides: simidx_loader_expect() tells whether there is enough.
+ * Cost: O(N) for each table, N documents in all; memory as in the options; temporary space of O(1)
+ * a document, and labels and notes besides: simidx_loader_expect() tells whether there is enough.
  */
 int simidx_loader_finish(simidx_loader *loader, simidx_loader_report *report, simidx_error *err)
 	SIMIDX_CHECK_RESULT;

@@ -37,9 +37,9 @@
  * Integer arithmetic throughout: with the same ICU word boundaries, fingerprints are equal on
  * every machine. What an index was made with is its profile; see simidx_text_profile().
  *
- * Without memory, functions return SIMIDX_E_NOMEM. But ICU does not always bear it when one allocation
- * after the other fails: it may crash or wait for ever then, inside any function that takes a text or
- * makes an extractor, and this library cannot prevent it.
+ * Without memory, functions return SIMIDX_E_NOMEM. But ICU does not always bear it when one
+ * allocation after the other fails: it may crash or wait for ever then, inside any function that
+ * takes a text or makes an extractor, and this library cannot prevent it.
  */
 
 #ifndef SIMIDX_TEXT_H
@@ -101,8 +101,8 @@ typedef struct simidx_text_options {
 	/** Texts with fewer tokens are flagged SIMIDX_SKETCH_SHORT; 0 = SIMIDX_SHORT_TOKENS */
 	uint32_t min_tokens;
 	/** Not 0: such texts, if they have tokens, have one feature, all tokens of step 3 before
-	    stop words are left out, so that only texts with the same words in the same order have the same
-	    fingerprint, and others one that is far from all. */
+	    stop words are left out, so that only texts with the same words in the same order have
+	    the same fingerprint, and others one that is far from all. */
 	int short_exact;
 	/** Of the hash; 0 = as the library is by itself. Another seed gives other fingerprints
 	    that are as good: to see how much a result owes to chance. */

@@ -37,11 +37,12 @@ enum simidx_merge_mode {
 
 /**
  * The writer goes on where one that was killed, or whose commit has returned SIMIDX_E_UNKNOWN, has
- * stopped. In an index of an engine, what that one has sent may still be on its way, and it may be at work
- * on another machine. So the first transaction begins with taking the place of all writers of other handles
- * that have begun before: their commits with a mark return SIMIDX_E_STATE until they resume, too. From then
- * on simidx_get_mark() and look-ups tell what is stored, and nothing of theirs can come later. In any other
- * index the lock of the transaction is enough for what was under way.
+ * stopped. In an index of an engine, what that one has sent may still be on its way, and it may be
+ * at work on another machine. So the first transaction begins with taking the place of all writers
+ * of other handles that have begun before: their commits with a mark return SIMIDX_E_STATE until
+ * they resume, too. From then on simidx_get_mark() and look-ups tell what is stored, and nothing of
+ * theirs can come later. In any other index the lock of the transaction is enough for what was
+ * under way.
  */
 #define SIMIDX_WRITER_RESUME 1u
 
@@ -55,8 +56,8 @@ typedef struct simidx_rejudged {
 	size_t size;       /**< sizeof; set by the library */
 	uint64_t change;   /**< number of the call: those of simidx_writer_put(), _put_if_new(),
 	                        _replace(), _touch(), _delete_id() and _delete_label() are
-	                        counted from 0 since the writer was opened, if they returned SIMIDX_OK,
-	                        _EXISTS, _DUPLICATE or _NOT_FOUND */
+	                        counted from 0 since the writer was opened, if they returned
+	                        SIMIDX_OK, _EXISTS, _DUPLICATE or _NOT_FOUND */
 	uint64_t id;       /**< with SIMIDX_OK: of the document; otherwise SIMIDX_NO_ID */
 	uint64_t blocker;  /**< with SIMIDX_E_EXISTS: the nearest document that is there; otherwise
 	                        SIMIDX_NO_ID */
@@ -89,11 +90,11 @@ typedef struct simidx_writer_options {
 
 /**
  * Open a writer. It takes the write lock with simidx_writer_begin(), or at the first change after
- * opening, a commit or a rollback, and gives it back at the commit or rollback. So a writer waits until the
- * one that has the lock ends its transaction (and the merge, if one is due), and until those that
- * have waited longer have had theirs: between two transactions of one writer, the others that wait
- * come first. A writer that is killed, waiting or not, delays nobody. SIMIDX_E_BUSY names the
- * process that has the lock, where the system tells.
+ * opening, a commit or a rollback, and gives it back at the commit or rollback. So a writer waits
+ * until the one that has the lock ends its transaction (and the merge, if one is due), and until
+ * those that have waited longer have had theirs: between two transactions of one writer, the others
+ * that wait come first. A writer that is killed, waiting or not, delays nobody. SIMIDX_E_BUSY names
+ * the process that has the lock, where the system tells.
  *
  * @param options  NULL for the defaults
  * @param out      the writer, for simidx_writer_close()
@@ -134,7 +135,8 @@ typedef struct simidx_doc {
  *
  * @return SIMIDX_OK; SIMIDX_E_BUSY: another writer had the lock for longer than wait_ms;
  *         SIMIDX_E_MOVED; SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_CORRUPT; with an engine
- *         SIMIDX_E_IO, also while an earlier commit that has returned SIMIDX_E_UNKNOWN cannot be finished
+ *         SIMIDX_E_IO, also while an earlier commit that has returned SIMIDX_E_UNKNOWN cannot be
+ *         finished
  *
  * Cost: some pages; and that of finishing a merge that was killed, or such a commit.
  */
@@ -191,13 +193,13 @@ int simidx_writer_prefetch(simidx_writer *writer, const simidx_doc *docs, size_t
  *                 looked at
  * @param id       if not NULL: the id that the document got
  * @param blocker  if not NULL: the nearest document that the query matches, of several the one with
- *                 the smallest id; its label with SIMIDX_QUERY_LABELS, which is valid until the next
- *                 call on the writer or its reader
+ *                 the smallest id; its label with SIMIDX_QUERY_LABELS, which is valid until the
+ *                 next call on the writer or its reader
  * @return SIMIDX_OK: it was added; SIMIDX_E_EXISTS: it was not, see `blocker`; as
  *         simidx_writer_put(), and as simidx_reader_search()
  *
- * Cost: that of a search for the nearest and of a put; the first one of a transaction also reads the
- * fresh rows that were committed since the last one of this handle, all of them after a merge.
+ * Cost: that of a search for the nearest and of a put; the first one of a transaction also reads
+ * the fresh rows that were committed since the last one of this handle, all of them after a merge.
  */
 int simidx_writer_put_if_new(simidx_writer *writer, const simidx_doc *doc,
 			     const simidx_query *query, uint64_t *id, simidx_match *blocker,
@@ -219,8 +221,8 @@ typedef struct simidx_decision {
  * a document counts as there for those that follow it. The tables are searched for many of them
  * together, and that is faster where queries differ in nothing but the fingerprint.
  *
- * @param docs     `n` of them. They lie as far apart as the first one's size says, and all have that
- *                 size
+ * @param docs     `n` of them. They lie as far apart as the first one's size says, and all have
+ *                 that size
  * @param queries  of each: what is too near to it; laid out in the same way
  * @param decided  called in this thread for document after document, 0..n - 1, when it is decided;
  *                 what it gets is valid during the call. It must not use the writer or its reader.
@@ -228,7 +230,8 @@ typedef struct simidx_decision {
  * @param ctx      passed to decided()
  * @return SIMIDX_OK: all are decided; SIMIDX_E_STOPPED; another code of simidx_writer_put_if_new():
  *         the next document could not be decided. What was decided before stays in the transaction,
- *         unless the code says that it is lost (simidx_writer_put()): after SIMIDX_E_RANGE here it is
+ *         unless the code says that it is lost (simidx_writer_put()): after SIMIDX_E_RANGE here it
+ *         is
  *
  * Cost: at most that of single calls. Memory: some megabytes.
  */
@@ -254,10 +257,11 @@ int simidx_writer_reader(simidx_writer *writer, simidx_reader **out,
 
 /**
  * Add a document, or put it in the place of the one that is there: with `doc->id`, of that id; with
- * SIMIDX_NO_ID, of the one with its label, and the id stays. The document is then as given: one that
- * is replaced without a label or a note has none any more. What is not different is not written; a document
- * that is replaced by just what it was counts as replaced. In an index with times one without
- * SIMIDX_DOC_TIME gets that of the transaction. So it is written also where all else is the same.
+ * SIMIDX_NO_ID, of the one with its label, and the id stays. The document is then as given: one
+ * that is replaced without a label or a note has none any more. What is not different is not
+ * written; a document that is replaced by just what it was counts as replaced. In an index with
+ * times one without SIMIDX_DOC_TIME gets that of the transaction. So it is written also where all
+ * else is the same.
  *
  * @param id  if not NULL: the id that the document has
  * @return as simidx_writer_put(); SIMIDX_E_DUPLICATE: another document has the label; SIMIDX_E_ARG
@@ -269,9 +273,9 @@ int simidx_writer_replace(simidx_writer *writer, const simidx_doc *doc, uint64_t
 			  simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
- * Delete the document with an id or a label. Its label is free at once; its id is never chosen again,
- * but may be given to simidx_writer_put() or simidx_writer_replace().
- * The bytes stay in the file until their place is needed for others.
+ * Delete the document with an id or a label. Its label is free at once; its id is never chosen
+ * again, but may be given to simidx_writer_put() or simidx_writer_replace(). The bytes stay in the
+ * file until their place is needed for others.
  *
  * @param label  `size` bytes, compared exactly
  * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND; SIMIDX_E_UNSUPPORTED in an index without ids; the codes
@@ -320,14 +324,15 @@ int simidx_writer_touch(simidx_writer *writer, uint64_t id, uint32_t time,
 			simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
- * Have the next commit keep ids back: documents that come without an id get `next_id` or a larger one
- * from then on. Nobody else is then given the id of a document that was deleted elsewhere, for example
- * in an index whose documents are being moved here. Ids below may still be chosen. A rollback forgets
- * it.
+ * Have the next commit keep ids back: documents that come without an id get `next_id` or a larger
+ * one from then on. Nobody else is then given the id of a document that was deleted elsewhere, for
+ * example in an index whose documents are being moved here. Ids below may still be chosen. A
+ * rollback forgets it.
  *
  * @param next_id  0..SIMIDX_MAX_ID + 1; SIMIDX_MAX_ID + 1: none is assigned any more
- * @return SIMIDX_OK, also where the next id is larger already, which changes nothing; SIMIDX_E_RANGE;
- *         SIMIDX_E_UNSUPPORTED in an index without ids; the codes of simidx_writer_begin()
+ * @return SIMIDX_OK, also where the next id is larger already, which changes nothing;
+ *         SIMIDX_E_RANGE; SIMIDX_E_UNSUPPORTED in an index without ids; the codes of
+ *         simidx_writer_begin()
  */
 int simidx_writer_reserve_ids(simidx_writer *writer, uint64_t next_id,
 			      simidx_error *err) SIMIDX_CHECK_RESULT;
@@ -402,8 +407,9 @@ int simidx_writer_set_mark(simidx_writer *writer, const void *data, size_t size,
 
 /**
  * Read the mark of the last commit that stored one. Of a writer that was killed in the moment after
- * its commit was written, other processes may not see that commit before somebody writes again. So to go
- * on where it has ended, begin a transaction first (simidx_writer_begin()), and read the mark then.
+ * its commit was written, other processes may not see that commit before somebody writes again. So
+ * to go on where it has ended, begin a transaction first (simidx_writer_begin()), and read the mark
+ * then.
  *
  * @param buffer  room for `size` bytes; a longer mark is cut
  * @param n       set to the length of the whole mark

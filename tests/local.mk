@@ -227,6 +227,7 @@ tests_fault_damage_SOURCES = \
 	tests/fault/damage.c \
 	tests/fault/damage_file.c \
 	tests/fault/damage_file.h \
+	tests/fault/damage_read.c \
 	tests/fault/damage_pages.h \
 	tests/fault/damage_run.c \
 	tests/fault/damage_run.h \
@@ -389,6 +390,7 @@ build_tests = \
 	tests/build/ignored.sh \
 	tests/build/install.sh \
 	tests/build/layers.sh \
+	tests/build/lines.sh \
 	tests/build/modules.sh \
 	tests/build/paths.sh \
 	tests/build/readme.sh \
@@ -461,7 +463,6 @@ tool_tests = \
 
 TESTS += $(build_tests) $(tool_tests) tests/engine/conditions.sh tests/unit/word_breaks.sh
 EXTRA_DIST += examples/seen.c examples/text_search.c examples/wide.c $(build_tests) $(tool_tests) tests/build/rooms \
-	tests/build/lines.sh \
 	tests/build/sessions.sh \
 	tests/engine/conditions.sh \
 	tests/tool/propose.zsh tests/tool/tool_lib.sh tests/unit/word_breaks.sh

@@ -176,16 +176,18 @@ static void print(const struct bench *b, const char *set, const char *seed, doub
 	struct qu_score by_fp = qu_score_of(right_fp, is->wrong_fp, is->missed_fp);
 
 	printf("{\"bench\":\"dedup\",\"set\":\"%s\",\"plan\":\"%s\",\"seed\":\"%s\",\"accept\":%u"
-	       ",\"probes\":%u,\"documents\":%.0f,\"near\":%.0f,\"proposed\":%.1f,\"confirmed\":%.1f"
-	       ",\"wrong\":%.1f,\"missed\":%.1f,\"unfound\":%.1f,\"precision\":%.5f,\"recall\":%.5f"
-	       ",\"wrong_fp\":%.1f,\"missed_fp\":%.1f,\"precision_fp\":%.5f,\"recall_fp\":%.5f"
-	       ",\"looked_up\":%.1f,\"candidates\":%.1f}\n",
+	       ",\"probes\":%u,\"documents\":%.0f,\"near\":%.0f,\"proposed\":%.1f"
+	       ",\"confirmed\":%.1f,\"wrong\":%.1f,\"missed\":%.1f,\"unfound\":%.1f"
+	       ",\"precision\":%.5f,\"recall\":%.5f,\"wrong_fp\":%.1f,\"missed_fp\":%.1f"
+	       ",\"precision_fp\":%.5f,\"recall_fp\":%.5f,\"looked_up\":%.1f"
+	       ",\"candidates\":%.1f}\n",
 	       set, b->common.plan, seed, is->accept, is->probes, documents, near, is->proposed,
 	       is->confirmed, is->wrong, is->missed, is->unfound, score.precision.is,
 	       score.recall.is, is->wrong_fp, is->missed_fp, by_fp.precision.is, by_fp.recall.is,
 	       is->looked_up, is->candidates);
 	if (strcmp(seed, "mean") == 0)
-		fprintf(stderr, "%-14s %6u %6u %9.1f %9.1f %6.1f %6.1f %7.1f %9.4f %7.4f %9.4f %7.4f\n",
+		fprintf(stderr, "%-14s %6u %6u %9.1f %9.1f %6.1f %6.1f %7.1f %9.4f %7.4f %9.4f "
+				"%7.4f\n",
 			set, is->accept, is->probes, is->proposed, is->confirmed, is->wrong,
 			is->missed, is->unfound, score.precision.is, score.recall.is,
 			by_fp.precision.is, by_fp.recall.is);
@@ -202,8 +204,8 @@ static void count(void *n, size_t later, size_t earlier)
 	++*(size_t *)n;
 }
 
-static void run_set(const struct bench *b, const struct qu_set *set, struct rule *all, size_t n_rules,
-		    double *near)
+static void run_set(const struct bench *b, const struct qu_set *set, struct rule *all,
+		    size_t n_rules, double *near)
 {
 	struct run run = { .bench = b, .set = set, .n_near = set->n_near };
 	struct qu_features *features = qu_features_of(set, "words12");
@@ -242,10 +244,12 @@ static void run_set(const struct bench *b, const struct qu_set *set, struct rule
 /* What is printed, for --help. */
 static const char figures[] =
 	"\n"
-	"Collections are those of bn_quality; without edits, which have no other labels. A pair that\n"
+	"Collections are those of bn_quality; without edits, which have no other labels. A pair "
+	"that\n"
 	"was confirmed is wrong unless it is labelled 'near'.\n"
 	"\n"
-	"Members of the lines; those with the seed \"mean\" have means over the seeds, and the set\n"
+	"Members of the lines; those with the seed \"mean\" have means over the seeds, and the "
+	"set\n"
 	"'all' has the sums:\n"
 	"  near, proposed   pairs by the labels; pairs that the index proposed\n"
 	"  confirmed        of these, pairs whose texts are similar\n"
@@ -253,7 +257,8 @@ static const char figures[] =
 	"  unfound          pairs whose texts are similar and that were not proposed\n"
 	"  precision, recall  of what was confirmed, by the labels\n"
 	"  ..._fp           the same for what was proposed, as if no text were compared\n"
-	"  looked_up, candidates  ranges of the tables that were read, and fingerprints compared in\n"
+	"  looked_up, candidates  ranges of the tables that were read, and fingerprints compared "
+	"in\n"
 	"                   them, a document; all documents are in the index\n";
 
 static int parse(struct bench *b, int argc, char **argv)
@@ -269,9 +274,12 @@ static int parse(struct bench *b, int argc, char **argv)
 		{ 0 },
 	};
 	const char *about =
-		"Find the pairs of near texts in labelled collections, as 'simidx-dedup --pairs --all'\n"
-		"does: an index proposes pairs by the fingerprints, then the texts are compared. Each\n"
-		"document asks for those before it. Prints a line of JSON for each collection, seed and\n"
+		"Find the pairs of near texts in labelled collections, as 'simidx-dedup --pairs "
+		"--all'\n"
+		"does: an index proposes pairs by the fingerprints, then the texts are compared. "
+		"Each\n"
+		"document asks for those before it. Prints a line of JSON for each collection, "
+		"seed and\n"
 		"way to propose, and a table on the standard error.\n";
 
 	return qu_parse(&b->common, options, about, figures, argc, argv);
@@ -287,7 +295,8 @@ static size_t read_list(const char *what, const char *list, unsigned numbers[MAX
 		unsigned long value = strtoul(list, &end, 10);
 
 		if (end == list || (*end && *end != ',') || value > UINT_MAX || n == MAX_RULES)
-			bn_die("%s: expected numbers with commas between them, found '%s'", what, list);
+			bn_die("%s: expected numbers with commas between them, found "
+			       "'%s'", what, list);
 		numbers[n++] = (unsigned)value;
 		list = end + 1;
 	} while (*end);
@@ -296,7 +305,11 @@ static size_t read_list(const char *what, const char *list, unsigned numbers[MAX
 
 int main(int argc, char **argv)
 {
-	struct bench b = { .common = qu_options_init(), .max_bits = SIMIDX_TEXT_BITS, .accepts = "256", .probes = "256", .similarity_text = "0.8" };
+	struct bench b = { .common = qu_options_init(),
+			   .max_bits = SIMIDX_TEXT_BITS,
+			   .accepts = "256",
+			   .probes = "256",
+			   .similarity_text = "0.8" };
 	unsigned accepts[MAX_RULES], probes[MAX_RULES];
 	struct rule all[MAX_RULES];
 	size_t n_accepts, n_probes, n_rules = 0;

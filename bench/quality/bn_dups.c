@@ -69,7 +69,8 @@ static void read_rows(struct judge *j, const char *path)
 		json_t *text = json_object_get(json, j->bench->text_field);
 
 		if (!json_is_string(text))
-			bn_die("%s: line %zu: expected an object with a string \"%s\"", path, j->n + 1,
+			bn_die("%s: line %zu: expected an object with a string "
+			       "\"%s\"", path, j->n + 1,
 			       j->bench->text_field);
 		if (j->n == j->room) {
 			j->room = j->room ? 2 * j->room : 4096;
@@ -112,7 +113,8 @@ static void read_dups(struct judge *j, const char *path)
 		uint64_t row = what ? line_of(what) : 0, other = of ? line_of(of) : 0;
 
 		if (!row || row > j->n || !other || other >= row || j->rows[row - 1].of)
-			bn_die("%s: not what simidx-dedup --dups has written about these rows", path);
+			bn_die("%s: not what simidx-dedup --dups has written about these "
+			       "rows", path);
 		j->rows[row - 1].of = other;
 		j->rows[row - 1].told = strtod(told, &end);
 		if (end == told)
@@ -217,9 +219,11 @@ static const char figures[] =
 	"Members of the line:\n"
 	"  rows, kept, left_out  what was decided\n"
 	"  wrongly          rows that were left out, and are similar to no kept row before them\n"
-	"  misnamed         rows that were left out for a row that they are not similar to, or that is\n"
+	"  misnamed         rows that were left out for a row that they are not similar to, or "
+	"that is\n"
 	"                   not kept\n"
-	"  mistold          rows of which another similarity than that to this row is told, in percent,\n"
+	"  mistold          rows of which another similarity than that to this row is told, in "
+	"percent,\n"
 	"                   rounded down to one digit after the point\n"
 	"  let_through      rows that were kept, and are similar to a kept row before them\n"
 	"  let_through_share  of all rows that are similar to a kept row before them\n";
@@ -227,7 +231,8 @@ static const char figures[] =
 static int parse(struct bench *b, int argc, char **argv)
 {
 	const struct bn_option options[] = {
-		{ 0, "similarity", "S", BN_TEXT, &b->similarity_text, "as given to simidx-dedup (0.8)" },
+		{ 0, "similarity", "S", BN_TEXT, &b->similarity_text,
+		  "as given to simidx-dedup (0.8)" },
 		{ 't', "text-field", "NAME", BN_TEXT, &b->text_field,
 		  "member of the rows that has the text (text)" },
 		{ 0 },
@@ -237,8 +242,10 @@ static int parse(struct bench *b, int argc, char **argv)
 		.least = 2,
 		.most = 2,
 		.about =
-			"Judge what 'simidx-dedup --stream --dups DUPS ROWS' has decided, with ROWS a file of JSON\n"
-			"lines: each row is compared with all that were kept before it and share a shingle. Prints\n"
+			"Judge what 'simidx-dedup --stream --dups DUPS ROWS' has decided, with "
+			"ROWS a file of JSON\n"
+			"lines: each row is compared with all that were kept before it and share a "
+			"shingle. Prints\n"
 			"a line of JSON.\n",
 		.options = options,
 		.more = figures,
@@ -266,11 +273,13 @@ int main(int argc, char **argv)
 	prepare(&j);
 	v = judge_rows(&j);
 	printf("{\"bench\":\"dups\",\"rows\":%zu,\"kept\":%llu,\"left_out\":%llu,\"wrongly\":%llu"
-	       ",\"misnamed\":%llu,\"mistold\":%llu,\"let_through\":%llu,\"let_through_share\":%.5f}\n",
+	       ",\"misnamed\":%llu,\"mistold\":%llu,\"let_through\":%llu"
+	       ",\"let_through_share\":%.5f}\n",
 	       j.n, (unsigned long long)v.kept, (unsigned long long)v.left_out,
 	       (unsigned long long)v.wrongly, (unsigned long long)v.misnamed,
 	       (unsigned long long)v.mistold, (unsigned long long)v.let_through,
-	       (double)v.let_through / (double)(v.let_through + v.left_out - v.wrongly + !v.left_out));
+	       (double)v.let_through /
+		       (double)(v.let_through + v.left_out - v.wrongly + !v.left_out));
 	for (size_t i = 0; i < j.n; i++)
 		dd_shingles_free(&j.rows[i].set);
 	free(j.rows);

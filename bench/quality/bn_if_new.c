@@ -56,7 +56,8 @@ static void open_stream(struct stream *s, const struct bench *b, const struct qu
 	s->bench = b;
 	s->set = set;
 	s->kept = bn_alloc(set->n, 1);
-	if (snprintf(s->path, sizeof(s->path), "%s/if-new-XXXXXX", b->common.dir) >= (int)sizeof(s->path) ||
+	if (snprintf(s->path, sizeof(s->path), "%s/if-new-XXXXXX", b->common.dir) >=
+		    (int)sizeof(s->path) ||
 	    !mkdtemp(s->path))
 		bn_die("no folder can be made in %s", b->common.dir);
 	create.plan = b->common.plan;
@@ -162,13 +163,13 @@ static void print(const struct bench *b, const char *set, double documents, cons
 {
 	struct qu_score score = qu_score_of(d->dup_right, d->dup_wrong, d->dup_missed);
 
-	printf("{\"bench\":\"if-new\",\"set\":\"%s\",\"extractor\":\"%s\",\"fp2\":%s,\"plan\":\"%s\""
-	       ",\"seed\":\"%s\",\"documents\":%.0f,\"stored\":%.1f,\"right\":%.1f,\"wrong\":%.1f"
-	       ",\"missed\":%.1f,\"grey\":%.1f,\"precision\":%.4f,\"precision_low\":%.4f"
-	       ",\"precision_high\":%.4f,\"recall\":%.4f,\"recall_low\":%.4f,\"recall_high\":%.4f"
-	       ",\"f1\":%.4f}\n",
-	       set, b->extractor, b->no_fp2 ? "false" : "true", b->common.plan, seed, documents, d->stored,
-	       d->dup_right, d->dup_wrong, d->dup_missed, d->grey, score.precision.is,
+	printf("{\"bench\":\"if-new\",\"set\":\"%s\",\"extractor\":\"%s\",\"fp2\":%s"
+	       ",\"plan\":\"%s\",\"seed\":\"%s\",\"documents\":%.0f,\"stored\":%.1f,\"right\":%.1f"
+	       ",\"wrong\":%.1f,\"missed\":%.1f,\"grey\":%.1f,\"precision\":%.4f"
+	       ",\"precision_low\":%.4f,\"precision_high\":%.4f,\"recall\":%.4f,\"recall_low\":%.4f"
+	       ",\"recall_high\":%.4f,\"f1\":%.4f}\n",
+	       set, b->extractor, b->no_fp2 ? "false" : "true", b->common.plan, seed, documents,
+	       d->stored, d->dup_right, d->dup_wrong, d->dup_missed, d->grey, score.precision.is,
 	       score.precision.low, score.precision.high, score.recall.is, score.recall.low,
 	       score.recall.high, score.f1.is);
 	if (strcmp(seed, "mean") != 0)
@@ -203,17 +204,22 @@ static void run_set(const struct bench *b, const struct qu_set *set, struct deci
 /* What is printed, for --help. */
 static const char figures[] =
 	"\n"
-	"Collections are those of bn_quality; without edits, which have no other labels. A document\n"
-	"is a duplicate if one that was stored before it is labelled 'near' to it. One that has only\n"
+	"Collections are those of bn_quality; without edits, which have no other labels. A "
+	"document\n"
+	"is a duplicate if one that was stored before it is labelled 'near' to it. One that has "
+	"only\n"
 	"'grey' ones among them is not counted, whatever is decided.\n"
 	"\n"
-	"Members of the lines; those with the seed \"mean\" have means over the seeds, and the set\n"
+	"Members of the lines; those with the seed \"mean\" have means over the seeds, and the "
+	"set\n"
 	"'all' has the sums:\n"
 	"  stored           documents that were taken for new\n"
-	"  right, wrong, missed   duplicates that were told to be some; others that were; duplicates\n"
+	"  right, wrong, missed   duplicates that were told to be some; others that were; "
+	"duplicates\n"
 	"                   that were taken for new\n"
 	"  grey             not counted\n"
-	"  precision        right / (right + wrong), with _low and _high, a 95 % interval (Wilson's)\n"
+	"  precision        right / (right + wrong), with _low and _high, a 95 % interval "
+	"(Wilson's)\n"
 	"  recall           right / (right + missed)\n";
 
 static int parse(struct bench *b, int argc, char **argv)

@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Judges what `simidx-dedup` has printed about a labelled collection, by its labels and by the texts.
- * --help says how.
+ * Judges what `simidx-dedup` has printed about a labelled collection, by its labels and by the
+ * texts. --help says how.
  */
 
 #include <stdio.h>
@@ -41,7 +41,8 @@ static size_t document_of(const struct judge *j, const char *place, const char *
 
 static int is_near(const struct judge *j, size_t a, size_t b)
 {
-	const struct qu_pair *pair = a > b ? qu_set_find(&j->set, a, b) : qu_set_find(&j->set, b, a);
+	const struct qu_pair *pair = a > b ? qu_set_find(&j->set, a, b)
+					   : qu_set_find(&j->set, b, a);
 
 	return pair && pair->label == QU_NEAR;
 }
@@ -101,7 +102,9 @@ static void note_similar(void *ctx, size_t later, size_t earlier)
 		dd_shingles_jaccard(&j->shingles[later], &j->shingles[earlier]));
 }
 
-/* Lines "GROUP	SIMILARITY	keep or drop	PLACE", of which the first of a group is its keeper. */
+/*
+ * Lines "GROUP SIMILARITY keep or drop PLACE", of which the first of a group is its keeper.
+ */
 static size_t read_groups(struct judge *j, size_t *below)
 {
 	const char *path = j->bench->groups;
@@ -157,7 +160,8 @@ static const char figures[] =
 	"Members of the line about pairs:\n"
 	"  near, similar    pairs by the labels; pairs whose texts are similar, of all\n"
 	"  pairs            that were printed\n"
-	"  wrong, missed    pairs that were printed and are not labelled 'near'; the other way round\n"
+	"  wrong, missed    pairs that were printed and are not labelled 'near'; the other way "
+	"round\n"
 	"  below            pairs that were printed and whose texts are not similar\n"
 	"Of the line about groups:\n"
 	"  dropped, below   documents; of these not similar to their keepers\n"
@@ -169,7 +173,8 @@ static int parse(struct bench *b, int argc, char **argv)
 	const struct bn_option options[] = {
 		{ 0, "pairs", "FILE", BN_TEXT, &b->pairs, "what simidx-dedup --pairs has printed" },
 		{ 0, "groups", "FILE", BN_TEXT, &b->groups, "what simidx-dedup has printed" },
-		{ 0, "similarity", "S", BN_TEXT, &b->similarity_text, "as given to simidx-dedup (0.8)" },
+		{ 0, "similarity", "S", BN_TEXT, &b->similarity_text,
+		  "as given to simidx-dedup (0.8)" },
 		{ 't', "text-field", "NAME", BN_TEXT, &b->text_field,
 		  "member of the rows that has the text (text)" },
 		{ 0 },
@@ -179,8 +184,10 @@ static int parse(struct bench *b, int argc, char **argv)
 		.least = 1,
 		.most = 1,
 		.about =
-			"Judge what 'simidx-dedup' has printed about PREFIX.jsonl.zst, a collection of\n"
-			"bn_quality: all of its texts are compared with all. Prints a line of JSON about pairs,\n"
+			"Judge what 'simidx-dedup' has printed about PREFIX.jsonl.zst, a "
+			"collection of\n"
+			"bn_quality: all of its texts are compared with all. Prints a line of JSON "
+			"about pairs,\n"
 			"and one about groups.\n",
 		.options = options,
 		.more = figures,

@@ -149,12 +149,17 @@ int main(int argc, char **argv)
 		.least = 1,
 		.most = 1,
 		.about =
-			"Label a collection for bn_quality. Reads PREFIX.jsonl or PREFIX.jsonl.zst, one\n"
-			"JSON object a line with the members \"text\" and, if it has a name, \"id\"; prints\n"
+			"Label a collection for bn_quality. Reads PREFIX.jsonl or "
+			"PREFIX.jsonl.zst, one\n"
+			"JSON object a line with the members \"text\" and, if it has a name, "
+			"\"id\"; prints\n"
 			"what PREFIX.pairs.tsv has to contain.\n"
-			"The label of a pair comes from the Jaccard index of its word shingles: of all runs\n"
-			"of N words that at least one of the two texts has, the share that both have. It is\n"
-			"counted for every pair. Words are those of libsimidx-text: after NFKC and case\n"
+			"The label of a pair comes from the Jaccard index of its word shingles: of "
+			"all runs\n"
+			"of N words that at least one of the two texts has, the share that both "
+			"have. It is\n"
+			"counted for every pair. Words are those of libsimidx-text: after NFKC and "
+			"case\n"
 			"folding, between the word boundaries of ICU.\n",
 		.options = options,
 		.more = figures,

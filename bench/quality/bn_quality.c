@@ -45,7 +45,9 @@ struct bench {
 	size_t n_plain, n_rules;
 };
 
-/* In an engine a search takes a hundred times as long, so the default limits are all that is tried. */
+/*
+ * In an engine a search takes a hundred times as long, so the default limits are all that is tried.
+ */
 static int is_engine(const struct bench *b)
 {
 	return strstr(b->dir, "://") != NULL;
@@ -166,7 +168,8 @@ static const char figures[] =
 	"  k             at most \"limit\" bits differ, 1..10\n"
 	"  weights       weighted distance of the first fingerprints is at most \"limit\": a text\n"
 	"                search in an index made with --no-fp2 (default limit 59)\n"
-	"  weights+fp2   weighted distance of both fingerprints: a text search (default limit 144)\n"
+	"  weights+fp2   weighted distance of both fingerprints: a text search (default limit "
+	"144)\n"
 	"Tables have the radii and default limits, JSON lines all others too.\n"
 	"\n"
 	"Extractor 1e0ng does what the Python package 1e0ng/simhash does by default (4-grams of\n"
@@ -176,7 +179,8 @@ static const char figures[] =
 	"\n"
 	"Members of the lines:\n"
 	"  near, wrong, missed, grey   pairs: near and found; found but not near; near and not\n"
-	"                   found; found and grey. Lines with the seed \"mean\" have means of counts\n"
+	"                   found; found and grey. Lines with the seed \"mean\" have means of "
+	"counts\n"
 	"  precision, recall, f1       with _low and _high, a 95 % interval (Wilson's)\n"
 	"  candidates       fingerprints compared a query, without the query's own document\n"
 	"  uniform, over_uniform   candidates in an index of as many random fingerprints, and the\n"
@@ -189,9 +193,11 @@ static const char figures[] =
 	"                   more; F1 of all pairs together; wrong pairs in the worst set. Without\n"
 	"                   the sets of --apart\n"
 	"\n"
-	"--unrelated compares all pairs of documents that have nothing to do with each other: those\n"
+	"--unrelated compares all pairs of documents that have nothing to do with each other: "
+	"those\n"
 	"that are not listed, nor linked through near and grey pairs. Listed 'not' pairs share\n"
-	"something, such as a template, and are called alike. Given the cosine c of the features of\n"
+	"something, such as a template, and are called alike. Given the cosine c of the features "
+	"of\n"
 	"two documents, bits match by chance: without weights each differs with probability\n"
 	"acos(c) / pi; with weights, if the query's sum for a bit is z = weight / 32 standard\n"
 	"deviations from 0, with the probability of a normal variable below -c z / sqrt(1 - c^2).\n"
@@ -222,7 +228,8 @@ static int parse(struct bench *b, int argc, char **argv)
 		  "collections that are left out of the means" },
 		{ 't', "text-field", "NAME", BN_TEXT, &b->text_field,
 		  "member of the rows that has the text (text)" },
-		{ 'd', "dir", "DIR", BN_TEXT, &b->dir, "for temporary indexes (/tmp); or the URI of an engine, where\n"
+		{ 'd', "dir", "DIR", BN_TEXT, &b->dir,
+		  "for temporary indexes (/tmp); or the URI of an engine, where\n"
 		  "the indexes URI_real and URI_uniform are made anew" },
 		{ 0, "sketches", NULL, BN_FLAG, &b->sketches,
 		  "only print extractor, id and both fingerprints" },
@@ -237,9 +244,12 @@ static int parse(struct bench *b, int argc, char **argv)
 		.least = 1,
 		.most = INT_MAX,
 		.about =
-			"Measure how well near-duplicates are found in labelled collections. All documents of a\n"
-			"collection go into an index on disk, each is searched for in it, and the pairs that are\n"
-			"found are compared with the labels. Prints a line of JSON for each collection, rule and\n"
+			"Measure how well near-duplicates are found in labelled collections. All "
+			"documents of a\n"
+			"collection go into an index on disk, each is searched for in it, and the "
+			"pairs that are\n"
+			"found are compared with the labels. Prints a line of JSON for each "
+			"collection, rule and\n"
 			"seed, and tables on the standard error.\n",
 		.options = options,
 		.more = figures,

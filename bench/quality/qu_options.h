@@ -22,8 +22,8 @@ struct qu_options {
 struct qu_options qu_options_init(void);
 
 /**
- * Read the command line: options of its own, and those of struct qu_options. Operands are one or more
- * collections.
+ * Read the command line: options of its own, and those of struct qu_options. Operands are one or
+ * more collections.
  *
  * @param own    ends with a row without a name; at most 16 rows
  * @param about  lines for --help

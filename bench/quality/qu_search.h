@@ -48,8 +48,8 @@ struct qu_found {
 /**
  * Search by each rule.
  *
- * @param dir    where to make a folder for the indexes; it is removed again. Or the URI of an engine:
- *               the indexes have this and "_real" and "_uniform" for names, and stay
+ * @param dir    where to make a folder for the indexes; it is removed again. Or the URI of an
+ *               engine: the indexes have this and "_real" and "_uniform" for names, and stay
  * @param plan   of the indexes
  * @param probes  of searches by weights; 0 = as many as it takes to find all; QU_USUAL
  * @param found  one a rule

@@ -4,9 +4,10 @@
 /*
  * A labelled collection: texts, and what is known of their pairs.
  *
- * PREFIX.jsonl has a JSON object a line with the members "id" (a string or an integer; without
- * it the line's number) and "text". PREFIX.pairs.tsv has the columns id1, id2 and label: "near",
- * "grey" (does not count), "not", or "edit:KIND" for a text and an edited version of it. Pairs that are not there are "not". Either file may end in .zst.
+ * PREFIX.jsonl has a JSON object a line with the members "id" (a string or an integer; without it
+ * the line's number) and "text". PREFIX.pairs.tsv has the columns id1, id2 and label: "near",
+ * "grey" (does not count), "not", or "edit:KIND" for a text and an edited version of it. Pairs that
+ * are not there are "not". Either file may end in .zst.
  */
 
 #ifndef QU_SET_H

@@ -130,7 +130,8 @@ static void print_rule(const struct figures *f, size_t r)
 	const struct counted *counted = &f->counted[r];
 	double asked = 2.0 * (double)f->n_seeds;
 	double all_pairs = (double)f->set->n * (double)(f->set->n - 1) / 2;
-	double expected = qu_expected_of(&f->unrelated, chance, asked * (double)f->unrelated.n, 0).is;
+	double expected = qu_expected_of(&f->unrelated, chance, asked * (double)f->unrelated.n, 0)
+				  .is;
 	double alike_expected = qu_expected_of(&f->alike, chance, asked * (double)f->alike.n, 0).is;
 	struct qu_expected seen = qu_expected_of(&f->unrelated, chance, f->documents, 0);
 	struct qu_expected wrong = qu_expected_of(&f->unrelated, chance, f->documents, 1);

@@ -233,7 +233,9 @@ static unsigned char *encode_col(const uint64_t *col, size_t n, uint64_t min, un
 	return at;
 }
 
-/* Whether no key is below the one before it. The loop has no branch, so the compiler vectorizes it. */
+/*
+ * Whether no key is below the one before it. The loop has no branch, so the compiler vectorizes it.
+ */
 static int ascend(const uint64_t *key, size_t n)
 {
 	int ok = 1;

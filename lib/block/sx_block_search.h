@@ -15,7 +15,8 @@
 #include "block/sx_block.h"
 
 /** Where the low bytes of entry i lie, in a block with `width` of them an entry. */
-static inline const unsigned char *sx_block_low(const unsigned char *value, unsigned width, size_t i)
+static inline const unsigned char *sx_block_low(const unsigned char *value, unsigned width,
+						size_t i)
 {
 	return value + SX_BLOCK_HEADER + i * width;
 }
@@ -38,15 +39,16 @@ size_t sx_block_lower_bound(const sx_block *block, uint64_t key);
 /** The first entry whose key is > `key`. */
 size_t sx_block_upper_bound(const sx_block *block, uint64_t key);
 
-/* ------------------------------------------------------------------------------------------
+/*
+ * ------------------------------------------------------------------------------------------
  * Rank samples of a block: how many of its entries lie before each of some parts of its keys. They
  * are kept in memory and tell nearly which entries a range of keys has, so that these can be
  * prefetched, and most of them rejected, without waiting for the block's header and bitmap.
  *
  * The high parts of a block's keys, less the first one's, are at most the number of zeros in its
- * bitmap. That span is divided into SX_SAMPLES_PARTS parts of about the same length. Keys that
- * are spread evenly have the same number of entries in each part; a sample is the difference from
- * that: `off`, in units of 2^unit, rounded down. The unit is 1 unless keys are spread very unevenly.
+ * bitmap. That span is divided into SX_SAMPLES_PARTS parts of about the same length. Keys that are
+ * spread evenly have the same number of entries in each part; a sample is the difference from that:
+ * `off`, in units of 2^unit, rounded down. The unit is 1 unless keys are spread very unevenly.
  *
  * Making samples takes as long as they save in about ten reads, so they are made when a block has
  * been read some times. Threads share samples: one thread writes them, the others do not wait for
@@ -131,7 +133,9 @@ int sx_samples_locate(const sx_samples *samples, const unsigned char *value,
 /** Cache lines of entries that are prefetched; the CPU notices and goes on by itself. */
 #define SX_BLOCK_PREFETCH 24
 
-/** Prefetch what is read first of a block without samples: its header, and its bitmap by a guess. */
+/**
+ * Prefetch what is read first of a block without samples: its header, and its bitmap by a guess.
+ */
 SX_INLINE void sx_block_prefetch(const unsigned char *value, const sx_block_guess *guess)
 {
 	sx_prefetch(value);

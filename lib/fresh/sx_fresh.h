@@ -33,7 +33,9 @@ typedef struct sx_fresh {
 /** The rows of the log that a snapshot has. */
 typedef struct sx_fresh_span {
 	uint64_t first, end; /* sequence numbers; `end` is the one after the last row's */
-	/* Postings answer for the rows below merge_end that are not after (merged_fp, merged_id). */
+	/*
+	 * Postings answer for the rows below merge_end that are not after (merged_fp, merged_id).
+	 */
 	uint64_t merge_end, merged_fp, merged_id;
 } sx_fresh_span;
 
@@ -47,7 +49,8 @@ void sx_fresh_free(sx_fresh *fresh);
 typedef struct sx_fresh_query {
 	uint64_t fp;
 	unsigned k;
-	const sx_probes *probes; /* of plan 4x16 for the same f, exact for k; others find fewer rows */
+	/* of plan 4x16 for the same f, exact for k; others find fewer rows */
+	const sx_probes *probes;
 } sx_fresh_query;
 
 /**

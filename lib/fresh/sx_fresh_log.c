@@ -123,7 +123,8 @@ int sx_fresh_log_read(sx_txn *txn, const sx_table *log, uint64_t first, uint64_t
 	}
 	sx_table_walk_end(&walk);
 	if (rc == SIMIDX_E_END)
-		rc = sx_fail(err, SIMIDX_E_CORRUPT, "table fresh: row %" PRIu64 " is missing", first);
+		rc = sx_fail(err, SIMIDX_E_CORRUPT, "table fresh: row %" PRIu64 " is missing",
+			     first);
 	return rc;
 }
 

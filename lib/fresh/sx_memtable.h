@@ -4,8 +4,9 @@
 /*
  * Fresh rows in memory, found by fingerprint, id, label and radius.
  *
- * Rows are numbered from 0; row i has sequence number base + i. Rows are added and dropped
- * at the end alone, so a reader with an older snapshot uses a prefix of them. No locks: the caller has them.
+ * Rows are numbered from 0; row i has sequence number base + i. Rows are added and dropped at the
+ * end alone, so a reader with an older snapshot uses a prefix of them. No locks: the caller has
+ * them.
  */
 
 #ifndef SX_MEMTABLE_H
@@ -63,7 +64,8 @@ uint32_t sx_memtable_live(const sx_memtable *memtable, enum sx_memtable_key key,
 
 /**
  * Append to fps the distinct fingerprints within k bits of `query`: all that the probes cover, and
- * perhaps others. A reader with an older snapshot finds by sx_memtable_newest() which of them it has.
+ * perhaps others. A reader with an older snapshot finds by sx_memtable_newest() which of them it
+ * has.
  *
  * @param probes      of plan 4x16 for the same f; the `rest` of each counts
  * @param candidates  raised by the fingerprints compared

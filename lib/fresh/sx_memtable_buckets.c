@@ -172,7 +172,8 @@ static void move_line(sx_memtable_buckets *l, unsigned t, const struct line *lin
 	for (unsigned i = 0; i < line->used; i++) {
 		uint64_t value = aligned(l, t, l->fp[line->entry[i]]);
 
-		bucket_add(&l->table[t], bucket_of_value(l, value), line->word[1 + i], line->entry[i]);
+		bucket_add(&l->table[t], bucket_of_value(l, value), line->word[1 + i],
+			   line->entry[i]);
 	}
 }
 
@@ -325,8 +326,8 @@ void sx_memtable_buckets_drop_last(sx_memtable_buckets *l)
 /* ---- looking up ---- */
 
 /*
- * Which buckets of which tables are read: the table, the bucket, and how many bits less than NO_BITS
- * a match can differ in after the prefix.
+ * Which buckets of which tables are read: the table, the bucket, and how many bits less than
+ * NO_BITS a match can differ in after the prefix.
  */
 struct visits {
 	uint64_t at[MAX_VISITS];
@@ -341,7 +342,8 @@ struct visits {
  * The buckets that the probes fall into, each once, with the most bits of its probes. 0 = too many,
  * so that it is cheaper to look at everything.
  */
-static int choose_visits(const sx_memtable_buckets *l, const sx_probes *probes, struct visits *visits)
+static int choose_visits(const sx_memtable_buckets *l, const sx_probes *probes,
+			 struct visits *visits)
 {
 	unsigned shift = l->plan.bits - 1 - l->b;
 	int has_wide = 0;

@@ -2,10 +2,10 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Comparing the tables with each other. Everything is read once: documents say which rows there must
- * be, and for each table and first byte of the prefix both sides are counted and summed up. Only where
- * sums differ, rows are compared one by one. Others may write meanwhile, so what looks wrong is looked
- * at again, and what is younger than a batch can take is left alone.
+ * Comparing the tables with each other. Everything is read once: documents say which rows there
+ * must be, and for each table and first byte of the prefix both sides are counted and summed up.
+ * Only where sums differ, rows are compared one by one. Others may write meanwhile, so what looks
+ * wrong is looked at again, and what is younger than a batch can take is left alone.
  */
 
 #include "hb_check.hh"
@@ -47,8 +47,8 @@ std::string hex(const std::string &bytes)
  */
 
 template <class F>
-void Checker::each(const std::string &table, std::vector<std::pair<std::string, std::string>> ranges,
-		   int limit, F f)
+void Checker::each(const std::string &table,
+		   std::vector<std::pair<std::string, std::string>> ranges, int limit, F f)
 {
 	while (!ranges.empty()) {
 		std::vector<std::pair<std::string, std::string>> now, rest;
@@ -140,14 +140,16 @@ void Checker::read_rows()
 		check_->rows++;
 		if (check_->rows % 10000 == 0)
 			progress("rows", check_->rows, total);
-		unsigned t = row.row.size() == INDEX_KEY_SIZE ? (unsigned char)row.row[4] - 1u : MAX_TABLES;
+		unsigned t = row.row.size() == INDEX_KEY_SIZE ? (unsigned char)row.row[4] - 1u
+							      : MAX_TABLES;
 		if (t < store_.n_tables() && row.cells.size() == 1 && row.cells[0].column.empty()) {
 			uint64_t id = get_number(row.row, 13, 8);
 			auto damaged = damaged_.find(id);
 
 			rows_[t * 256 + (unsigned char)row.row[0]].add(row.row);
 			if (damaged != damaged_.end())
-				damaged->second.rows.push_back({ row.row, t, get_number(row.row, 5, 8), id,
+				damaged->second.rows.push_back({ row.row, t,
+								 get_number(row.row, 5, 8), id,
 								 row.cells[0].timestamp });
 			return;
 		}
@@ -162,7 +164,8 @@ void Checker::read_labels()
 
 		for (const auto &cell : row.cells)
 			if (is_label(row, cell))
-				label_rows_[(unsigned char)row.row[1]].add(row.row.substr(1) + cell.column);
+				label_rows_[(unsigned char)row.row[1]].add(row.row.substr(1) +
+									   cell.column);
 			else
 				others.push_back(cell);
 		if (!others.empty())
@@ -193,7 +196,8 @@ void Checker::unknown_row(const std::string &table, const gateway::Result &row,
 	std::vector<gateway::Delete> deletes;
 
 	for (const gateway::Cell &cell : cells)
-		deletes.push_back(remove(row.row, cell.column, cell.timestamp, store_.config().full));
+		deletes.push_back(
+			remove(row.row, cell.column, cell.timestamp, store_.config().full));
 	if (mend_)
 		store_.delete_rows(table, std::move(deletes), store_.writing());
 	problem(table, std::string("a ") + what + ": key " + hex(row.row), mend_);
@@ -212,7 +216,8 @@ void Checker::find_missing()
 		Document document;
 		bool suspect = false;
 
-		if (!parse_document(row, document) || document.deleted || pending_.count(document.id))
+		if (!parse_document(row, document) || document.deleted ||
+		    pending_.count(document.id))
 			return;
 		auto prefix = prefixes(document.fp);
 		for (unsigned t = 0; t < store_.n_tables(); t++) {
@@ -264,23 +269,25 @@ void Checker::missing_of(std::vector<Document> &group)
 			ids.push_back(group[i].id);
 	}
 	/* A document that has changed since it was read has lost its old rows rightly. */
-	for (const Document &now : store_.get_documents(ids, store_.reading(), nullptr, false, true))
+	for (const Document &now :
+	     store_.get_documents(ids, store_.reading(), nullptr, false, true))
 		for (const Document &then : group) {
 			char text[200];
 			if (then.id != now.id || then.timestamp != now.timestamp)
 				continue;
 			if (mend_)
 				mend_document(now);
-			snprintf(text, sizeof(text), "document %" PRIu64 " has no row in these tables:%.100s",
-				 now.id, lacks[now.id].c_str());
+			snprintf(text, sizeof(text),
+				 "document %" PRIu64 " has no row in these tables:%.100s", now.id,
+				 lacks[now.id].c_str());
 			problem(index_, text, mend_);
 		}
 	group.clear();
 }
 
 /**
- * Store rows of a document, above whatever has hidden them. Its own row stays as it is: a writer may be
- * about to replace it. Then what was put here is a stray, which nobody finds.
+ * Store rows of a document, above whatever has hidden them. Its own row stays as it is: a writer
+ * may be about to replace it. Then what was put here is a stray, which nobody finds.
  */
 void Checker::mend_document(const Document &document)
 {
@@ -297,8 +304,9 @@ void Checker::mend_document(const Document &document)
 	if (document.labelled) {
 		std::string column;
 		put_number(column, document.id, 8);
-		labels.push_back(put(label_key(label_hash(document.label.data(), document.label.size())),
-				     column, "1", ts, store_.config().full));
+		labels.push_back(
+			put(label_key(label_hash(document.label.data(), document.label.size())),
+			    column, "1", ts, store_.config().full));
 		store_.put_rows(docs_, std::move(labels), deadline);
 	}
 }
@@ -350,10 +358,13 @@ void Checker::strays_of(std::vector<Row> &group)
 		    (found != documents.end() && is_young(found->second.timestamp)))
 			continue;
 		if (mend_)
-			store_.delete_rows(index_, { remove(row.key, "", row.timestamp, store_.config().full) },
-					   store_.writing());
+			store_.delete_rows(
+				index_,
+				{ remove(row.key, "", row.timestamp, store_.config().full) },
+				store_.writing());
 		snprintf(text, sizeof(text),
-			 "table %u has a row of document %" PRIu64 " with fingerprint %016" PRIx64 ", %s",
+			 "table %u has a row of document %" PRIu64 " with fingerprint %016" PRIx64
+			 ", %s",
 			 row.table + 1, row.id, row.fp,
 			 there ? "which has another one" : "which does not exist");
 		problem(index_, text, mend_);
@@ -370,8 +381,8 @@ void Checker::label_strays()
 
 		for (const auto &one : group)
 			ids.push_back(get_number(one.second.column, 0, 8));
-		for (const Document &document : store_.get_documents(ids, store_.reading(), nullptr, true,
-								       true))
+		for (const Document &document :
+		     store_.get_documents(ids, store_.reading(), nullptr, true, true))
 			if (!document.deleted && document.labelled)
 				holders[document.id] = label_key(label_hash(document.label.data(),
 									    document.label.size()));
@@ -420,7 +431,8 @@ void Checker::forget()
 	each_document([&](const gateway::Result &row) {
 		Document document;
 
-		if (!parse_document(row, document) || !document.deleted || document.timestamp >= limit)
+		if (!parse_document(row, document) || !document.deleted ||
+		    document.timestamp >= limit)
 			return;
 		deletes.push_back(remove(row.row, "", document.timestamp, store_.config().full));
 		flush(GROUP);

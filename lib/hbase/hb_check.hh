@@ -96,8 +96,8 @@ private:
 		return prefix;
 	}
 	/**
-	 * What was read before look_for_writers() may be of a batch that is under way. Where nobody has been
-	 * at work there is none, whatever the clock said that the timestamp is from.
+	 * What was read before look_for_writers() may be of a batch that is under way. Where nobody
+	 * has been at work there is none, whatever the clock said that the timestamp is from.
 	 */
 	bool is_young(int64_t timestamp) const
 	{

@@ -2,8 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Documents whose own row cannot be read. The rows of the index have the fingerprint and the id in their
- * keys, so that most of such a document can be made again: all but its label and its second fingerprint.
+ * Documents whose own row cannot be read. The rows of the index have the fingerprint and the id in
+ * their keys, so that most of such a document can be made again: all but its label and its second
+ * fingerprint.
  */
 
 #include "hb_check.hh"
@@ -45,7 +46,8 @@ bool parse_rest(const gateway::Result &row, Document &out)
 
 void Checker::note_damaged(const gateway::Result &row)
 {
-	uint64_t id = row.row.size() == DOCUMENT_KEY_SIZE ? get_number(row.row, 2, 8) : SIMIDX_NO_ID;
+	uint64_t id = row.row.size() == DOCUMENT_KEY_SIZE ? get_number(row.row, 2, 8)
+							  : SIMIDX_NO_ID;
 
 	if (id <= SIMIDX_MAX_ID && row.row == document_key(id))
 		damaged_[id].row = row;
@@ -83,8 +85,8 @@ bool Checker::find_fingerprint(const Damaged &damaged, Document &out)
 }
 
 /**
- * Put the document in the place of its row, or remove the row. Both have the timestamp of what is there:
- * the version that a writer is about to store is later and stays.
+ * Put the document in the place of its row, or remove the row. Both have the timestamp of what is
+ * there: the version that a writer is about to store is later and stays.
  */
 void Checker::mend_damaged(const Damaged &damaged, const Document *document)
 {
@@ -123,11 +125,12 @@ void Checker::look_at_damaged()
 		if (whole)
 			text += ": its row has columns that are none of a document";
 		else if (known)
-			text += mends ? ": its row was damaged; made again from its other rows, without a label" :
-					": its row is damaged; its other rows have the fingerprint";
+			text += mends ? ": its row was damaged; made again from its other rows, "
+					"without a label"
+				      : ": its row is damaged; its other rows have the fingerprint";
 		else
-			text += mends ? ": its row was damaged; removed, as the fingerprint is lost" :
-					": its row is damaged, and the fingerprint is lost";
+			text += mends ? ": its row was damaged; removed, as the fingerprint is lost"
+				      : ": its row is damaged, and the fingerprint is lost";
 		problem(docs_, text, mends && whole);
 		max_id_ = std::max(max_id_, document.id + 1);
 		if (mends && known && !document.deleted)

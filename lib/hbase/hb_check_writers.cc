@@ -21,7 +21,8 @@ void Checker::journals()
 		size_t pieces = 0;
 		bool own = store_.writer_.mine && row.owner == store_.writer_.owner;
 		bool at_work = !own && !row.is_free(store_.now());
-		bool sound = !row.journal.empty() && store_.read_journal(row, batch, pieces, deadline);
+		bool sound = !row.journal.empty() &&
+			     store_.read_journal(row, batch, pieces, deadline);
 
 		live_ = live_ || at_work;
 		if (sound && (at_work || !mend_))
@@ -59,7 +60,8 @@ bool Checker::has_changed(const WriterRow &then, const Deadline &deadline)
 {
 	for (const WriterRow &now : store_.writer_rows(columns_, deadline))
 		if (now.number == then.number)
-			return now.journal != then.journal || now.journal_timestamp != then.journal_timestamp;
+			return now.journal != then.journal ||
+			       now.journal_timestamp != then.journal_timestamp;
 	return true;
 }
 
@@ -90,7 +92,10 @@ void Checker::counts()
 	int64_t documents = 0, labels = 0;
 	char text[200];
 
-	/* Counts that somebody has changed since the beginning are not compared, so both come from here. */
+	/*
+	 * Counts that somebody has changed since the beginning are not compared, so both come from
+	 * here.
+	 */
 	for (const WriterRow &row : look_for_writers(&next_id)) {
 		documents += row.documents;
 		labels += row.labels;
@@ -118,8 +123,11 @@ void Checker::counts()
 		store_.put_rows(docs_, { put(writer_key(writer.number), COLUMN_COUNTS, value,
 					     store_.timestamp(), store_.config().full) }, deadline);
 	}
-	snprintf(text, sizeof(text), "%" PRId64 " documents and %" PRId64 " labels are counted, but "
-		 "%" PRIu64 " and %" PRIu64 " are there", documents, labels, check_->documents, n_labels_);
+	snprintf(text, sizeof(text),
+		 "%" PRId64 " documents and %" PRId64 " labels are counted, "
+		 "but "
+		 "%" PRIu64 " and %" PRIu64 " are there",
+		 documents, labels, check_->documents, n_labels_);
 	problem(docs_, text, mend_);
 }
 

@@ -53,8 +53,8 @@ int hb_info(void *state, simidx_engine_info *out, simidx_error *err)
 	});
 }
 
-int hb_scan(void *state, const simidx_engine_probe *probe, size_t n, simidx_engine_rows rows, void *ctx,
-	    uint64_t *version, simidx_engine_cost *cost, simidx_error *err)
+int hb_scan(void *state, const simidx_engine_probe *probe, size_t n, simidx_engine_rows rows,
+	    void *ctx, uint64_t *version, simidx_engine_cost *cost, simidx_error *err)
 {
 	for (size_t i = 0; version && i < n; i++)
 		version[i] = 0;
@@ -64,8 +64,8 @@ int hb_scan(void *state, const simidx_engine_probe *probe, size_t n, simidx_engi
 	});
 }
 
-int hb_find_ids(void *state, const uint64_t *id, size_t n, simidx_engine_document deliver, void *ctx,
-		simidx_engine_cost *cost, simidx_error *err)
+int hb_find_ids(void *state, const uint64_t *id, size_t n, simidx_engine_document deliver,
+		void *ctx, simidx_engine_cost *cost, simidx_error *err)
 {
 	return guarded(err, [&] { return store_of(state)->find_ids(id, n, deliver, ctx, cost); });
 }
@@ -74,7 +74,8 @@ int hb_find_labels(void *state, const simidx_engine_bytes *label, size_t n,
 		   simidx_engine_document deliver, void *ctx, simidx_engine_cost *cost,
 		   simidx_error *err)
 {
-	return guarded(err, [&] { return store_of(state)->find_labels(label, n, deliver, ctx, cost); });
+	return guarded(err,
+		       [&] { return store_of(state)->find_labels(label, n, deliver, ctx, cost); });
 }
 
 int hb_walk(void *state, uint64_t from, size_t n_max, simidx_engine_document deliver, void *ctx,
@@ -148,7 +149,8 @@ int hb_check(void *state, simidx_engine_check *check, simidx_error *err)
 	});
 }
 
-int hb_lease(void *state, const simidx_engine_probe *prefix, size_t n, int wait_ms, simidx_error *err)
+int hb_lease(void *state, const simidx_engine_probe *prefix, size_t n, int wait_ms,
+	     simidx_error *err)
 {
 	return guarded(err, [&] {
 		Store *store = store_of(state);

@@ -2,9 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Leases on prefixes: a row each, which tells who has it and until when. The row is compared and changed
- * in one step. A lease that has expired goes to the one who comes first, but only when its holder can
- * store nothing more: what it had begun is finished, and its number taken from it.
+ * Leases on prefixes: a row each, which tells who has it and until when. The row is compared and
+ * changed in one step. A lease that has expired goes to the one who comes first, but only when its
+ * holder can store nothing more: what it had begun is finished, and its number taken from it.
  */
 
 #include "hb_store.hh"
@@ -44,13 +44,15 @@ private:
 } // namespace
 
 /**
- * Whether the holder of a lease that has expired has ended. If it was killed after its journal, its batch
- * has to be stored first, so that whoever has the lease next finds its documents. If it was only slow,
- * it must not write its journal any more, which it can do only as long as its number is its own.
+ * Whether the holder of a lease that has expired has ended. If it was killed after its journal, its
+ * batch has to be stored first, so that whoever has the lease next finds its documents. If it was
+ * only slow, it must not write its journal any more, which it can do only as long as its number is
+ * its own.
  */
 bool Store::has_ended(const Lease &lease, const Deadline &deadline)
 {
-	for (WriterRow &row : writer_rows({ COLUMN_COUNTS, COLUMN_JOURNAL, COLUMN_OWNER }, deadline)) {
+	for (WriterRow &row :
+	     writer_rows({ COLUMN_COUNTS, COLUMN_JOURNAL, COLUMN_OWNER }, deadline)) {
 		bool begun = !row.journal.empty() && row.journal_timestamp <= lease.until;
 		bool holders = token_of(row.owner) == token_of(lease.value);
 
@@ -64,10 +66,11 @@ bool Store::has_ended(const Lease &lease, const Deadline &deadline)
 }
 
 /**
- * Exchange the values of leases. Returns for each whether it had the one that it was to have. Where an answer
- * is missing, some may be exchanged, or be so later: then all are kept, to be given back.
+ * Exchange the values of leases. Returns for each whether it had the one that it was to have. Where
+ * an answer is missing, some may be exchanged, or be so later: then all are kept, to be given back.
  */
-std::vector<bool> Store::exchange(const std::vector<Lease> &leases, const std::vector<std::string> &from,
+std::vector<bool> Store::exchange(const std::vector<Lease> &leases,
+				  const std::vector<std::string> &from,
 				  const std::vector<std::string> &to, const Deadline &deadline)
 {
 	std::string table = config_.docs_table();
@@ -95,8 +98,8 @@ std::vector<bool> Store::exchange(const std::vector<Lease> &leases, const std::v
 }
 
 /**
- * Try to take leases, of which `leases` has the values as they are now. Afterwards it has those that were
- * to be stored. Returns for each whether it was.
+ * Try to take leases, of which `leases` has the values as they are now. Afterwards it has those
+ * that were to be stored. Returns for each whether it was.
  */
 std::vector<bool> Store::try_leases(std::vector<Lease> &leases, const Deadline &deadline)
 {
@@ -123,9 +126,10 @@ void Store::note_lease(const Lease &lease)
 }
 
 /**
- * Rows are tried together and count only as far as all before them were got. So nobody holds one while
- * waiting for another one that comes earlier in the order, and two writers never wait for each other.
- * One that has leases of an earlier call does not wait at all, as that order does not hold for them.
+ * Rows are tried together and count only as far as all before them were got. So nobody holds one
+ * while waiting for another one that comes earlier in the order, and two writers never wait for
+ * each other. One that has leases of an earlier call does not wait at all, as that order does not
+ * hold for them.
  */
 int Store::lease(const simidx_engine_probe *prefix, size_t n, int wait_ms)
 {
@@ -168,7 +172,8 @@ int Store::lease(const simidx_engine_probe *prefix, size_t n, int wait_ms)
 			wanted.push_back(lease);
 		}
 		std::vector<bool> stored = try_leases(wanted, deadline);
-		size_t got = (size_t)(std::find(stored.begin(), stored.end(), false) - stored.begin());
+		size_t got = (size_t)(std::find(stored.begin(), stored.end(), false) -
+				      stored.begin());
 		for (size_t i = 0; i < wanted.size(); i++)
 			if (i < got)
 				note_lease(wanted[i]);
@@ -177,14 +182,18 @@ int Store::lease(const simidx_engine_probe *prefix, size_t n, int wait_ms)
 		give_back_kept();
 		taken.insert(taken.end(), keys.begin(), keys.begin() + (long)got);
 		keys.erase(keys.begin(), keys.begin() + (long)got);
-		/* One that was refused may be one's own, of which an answer was lost: it is read again. */
+		/*
+		 * One that was refused may be one's own, of which an answer was lost: it is read
+		 * again.
+		 */
 		if (keys.empty() || !wanted.empty())
 			continue;
 		if (!waits || wait_limit.left() == 0) {
 			give_back(taken);
 			fail(SIMIDX_E_BUSY, waits ? "another writer has a lease on a prefix" :
-						    "another writer has a lease on a prefix, and may be "
-						    "waiting for one of this transaction: commit it first");
+						    "another writer has a lease on a prefix, and "
+						    "may be waiting for one of this transaction: "
+						    "commit it first");
 		}
 		std::this_thread::sleep_for(std::chrono::milliseconds(
 			std::min(pause_ms, std::max(1, wait_limit.left()))));
@@ -219,8 +228,8 @@ void Store::renew_leases(const Deadline &deadline)
 			const gateway::Cell *cell = find_cell(rows[i], COLUMN_OWNER);
 			if (!cell || token_of(cell->value) != token_) {
 				renew_at_ = 0; /* the next try is to fail, too */
-				fail(SIMIDX_E_STATE, "a lease has expired after %d s, and another writer has "
-				     "taken it; nothing is stored", config_.lease_s);
+				fail(SIMIDX_E_STATE, "a lease has expired after %d s, and another "
+				     "writer has taken it; nothing is stored", config_.lease_s);
 			}
 			leases[i].value = cell->value;
 			leases[i].until = (int64_t)get_number(cell->value, 0, 8);
@@ -229,7 +238,9 @@ void Store::renew_leases(const Deadline &deadline)
 	}
 }
 
-/** Give leases back. Those that cannot be given back now are kept for later, and end by themselves. */
+/**
+ * Give leases back. Those that cannot be given back now are kept for later, and end by themselves.
+ */
 void Store::free_leases(const std::vector<Lease> &leases)
 {
 	Deadline deadline(std::min(config_.write_ms, GIVE_BACK_MS));
@@ -247,7 +258,8 @@ void Store::free_leases(const std::vector<Lease> &leases)
 			freed.insert(leases[i].key);
 	for (const Lease &lease : leases)
 		if (lease.until <= now() && !freed.count(lease.key))
-			fail(SIMIDX_E_STATE, "a lease had expired after %d s, and another writer has taken it",
+			fail(SIMIDX_E_STATE,
+			     "a lease had expired after %d s, and another writer has taken it",
 			     config_.lease_s);
 }
 
@@ -262,7 +274,9 @@ void Store::give_back(const std::vector<std::string> &keys)
 	free_leases(leases);
 }
 
-/** Leases that were kept for it, as far as they have not ended by themselves and are not had still. */
+/**
+ * Leases that were kept for it, as far as they have not ended by themselves and are not had still.
+ */
 void Store::give_back_kept()
 {
 	std::vector<Lease> leases, held;
@@ -291,8 +305,8 @@ int Store::release_leases()
 		leases.push_back(one.second);
 	leases_.clear();
 	kept_leases_.clear();
-	/* Who had one now would not find what is going to be stored. It must not be had before that, or before
-	   it expires: who takes it then finishes the batch first. */
+	/* Who had one now would not find what is going to be stored. It must not be had before
+	   that, or before it expires: who takes it then finishes the batch first. */
 	if (writer_.unfinished)
 		kept_leases_.swap(leases);
 	free_leases(leases);

@@ -2,9 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Making an index and finding it again. It has two tables: its own one has the rows of the index, and
- * the one whose name ends in _docs has the rest. Among that is the layout, a row that tells what this
- * is. It says "making" until all is there.
+ * Making an index and finding it again. It has two tables: its own one has the rows of the index,
+ * and the one whose name ends in _docs has the rest. Among that is the layout, a row that tells
+ * what this is. It says "making" until all is there.
  */
 
 #include "hb_store.hh"
@@ -112,7 +112,9 @@ bool has_attribute(Pool &pool, const gateway::TableName &name, const Deadline &d
 	return found != table.attributes.end() && found->second == ATTRIBUTE_DOCS;
 }
 
-/** Splits of the table of documents: all of them for documents and labels, of which there are many. */
+/**
+ * Splits of the table of documents: all of them for documents and labels, of which there are many.
+ */
 std::vector<std::string> document_splits(int regions)
 {
 	std::vector<std::string> splits;
@@ -181,8 +183,9 @@ void create_table(Pool &pool, const Config &config, bool of_index, const Deadlin
 }
 
 /**
- * Drop a table. Each call may have been made before, by this process, whose answer was lost, or by another
- * one. HBase's message does not always say so: of a missing table it may be no more than the name.
+ * Drop a table. Each call may have been made before, by this process, whose answer was lost, or by
+ * another one. HBase's message does not always say so: of a missing table it may be no more than
+ * the name.
  */
 void drop_table(Pool &pool, const gateway::TableName &name, const Deadline &deadline)
 {
@@ -230,7 +233,10 @@ void create_space(Pool &pool, const Config &config, const Deadline &deadline)
 /** Whether there is an index, and of which state. */
 class Place {
 public:
-	Place(Store &store, const Deadline &deadline) : store_(store), deadline_(deadline) { look(); }
+  Place(Store &store, const Deadline &deadline) : store_(store), deadline_(deadline)
+  {
+	  look();
+  }
 
 	void look()
 	{
@@ -242,31 +248,39 @@ public:
 		is_ours = is_disabled = false;
 		if (!docs_there)
 			return;
-		if (!index_there && !is_enabled(store_.pool(), table_name(config, "_docs"), deadline_)) {
+		if (!index_there &&
+		    !is_enabled(store_.pool(), table_name(config, "_docs"), deadline_)) {
 			/* That is how a kill leaves it, right before it is dropped. */
 			is_ours = is_disabled = is_left_docs();
 			layout.state = DROPPING;
 			return;
 		}
 		auto rows = read_layout_row();
-		const gateway::Cell *cell = rows.empty() ? nullptr : find_cell(rows[0], COLUMN_LAYOUT);
+		const gateway::Cell *cell = rows.empty() ? nullptr
+							 : find_cell(rows[0], COLUMN_LAYOUT);
 		if (!cell)
 			return;
 		value = cell->value;
 		timestamp = cell->timestamp;
 		is_ours = parse_layout(value, layout);
 		if (is_ours && layout.format != FORMAT)
-			fail(SIMIDX_E_VERSION, "%s: an index of version %llu; this library reads version %u",
-			     config.index_table().c_str(), (unsigned long long)layout.format, FORMAT);
+			fail(SIMIDX_E_VERSION,
+			     "%s: an index of version %llu; this library reads "
+			     "version %u",
+			     config.index_table().c_str(), (unsigned long long)layout.format,
+			     FORMAT);
 	}
 
 	/** Refuse what is there, if it is something else. */
 	void must_be_ours() const
 	{
 		if ((docs_there || index_there) && !is_ours && !is_left_docs())
-			fail(SIMIDX_E_NOT_INDEX, "%s: there is a table %s, which is no index of simidx",
+			fail(SIMIDX_E_NOT_INDEX,
+			     "%s: there is a table %s, which is no index of "
+			     "simidx",
 			     store_.config().index_table().c_str(),
-			     (docs_there ? store_.config().docs_table() : store_.config().index_table())
+			     (docs_there ? store_.config().docs_table()
+					 : store_.config().index_table())
 				     .c_str());
 	}
 
@@ -276,7 +290,10 @@ public:
 	int64_t timestamp = 0;
 
 private:
-	/** A table that is just being made, or dropped, may be named and not be there yet, or not any more. */
+	/**
+	 * A table that is just being made, or dropped, may be named and not be there yet, or not
+	 * any more.
+	 */
 	std::vector<gateway::Result> read_layout_row()
 	{
 		for (;;) {
@@ -288,17 +305,22 @@ private:
 					throw;
 			}
 			std::this_thread::sleep_for(std::chrono::milliseconds(100));
-			docs_there = exists(store_.pool(), table_name(store_.config(), "_docs"), deadline_);
+			docs_there = exists(store_.pool(), table_name(store_.config(), "_docs"),
+					    deadline_);
 			if (!docs_there)
 				return {};
 		}
 	}
 
-	/** A table of documents without a layout is all that is left when its maker was killed early. */
+	/**
+	 * A table of documents without a layout is all that is left when its maker was killed
+	 * early.
+	 */
 	bool is_left_docs() const
 	{
 		return docs_there && !index_there && value.empty() &&
-		       has_attribute(store_.pool(), table_name(store_.config(), "_docs"), deadline_);
+		       has_attribute(store_.pool(), table_name(store_.config(), "_docs"),
+				     deadline_);
 	}
 
 	Store &store_;
@@ -317,13 +339,17 @@ void drop(Store &store, const Place &place, const Deadline &deadline)
 	layout.token = store.token();
 	store.saw_timestamp(place.timestamp);
 	if (place.is_ours && !place.is_disabled &&
-	    !store.put_if(row, COLUMN_LAYOUT, place.value, layout_value(layout), store.timestamp(), deadline))
-		fail(SIMIDX_E_BUSY, "%s: another process is making it", config.index_table().c_str());
+	    !store.put_if(row, COLUMN_LAYOUT, place.value, layout_value(layout), store.timestamp(),
+			  deadline))
+		fail(SIMIDX_E_BUSY, "%s: another process is making it",
+		     config.index_table().c_str());
 	drop_table(store.pool(), table_name(config, ""), deadline);
 	drop_table(store.pool(), table_name(config, "_docs"), deadline);
 }
 
-/** Make what is missing of an index, after its layout was claimed. False: somebody else took over. */
+/**
+ * Make what is missing of an index, after its layout was claimed. False: somebody else took over.
+ */
 bool make(Store &store, const simidx_engine_open *how, const Deadline &deadline)
 {
 	const Config &config = store.config();
@@ -344,12 +370,13 @@ bool make(Store &store, const simidx_engine_open *how, const Deadline &deadline)
 		return false;
 	std::vector<gateway::Put> puts;
 	for (size_t at = 0, i = 0; at < description.size(); at += PIECE, i++)
-		puts.push_back(put(text_key(i), "", description.substr(at, PIECE), store.timestamp(),
-				   config.full));
+		puts.push_back(put(text_key(i), "", description.substr(at, PIECE),
+				   store.timestamp(), config.full));
 	store.put_rows(config.docs_table(), std::move(puts), deadline);
 	create_table(store.pool(), config, true, deadline);
 	layout.state = READY;
-	return store.put_if(row, COLUMN_LAYOUT, mine, layout_value(layout), store.timestamp(), deadline);
+	return store.put_if(row, COLUMN_LAYOUT, mine, layout_value(layout), store.timestamp(),
+			    deadline);
 }
 
 } // namespace
@@ -365,12 +392,14 @@ void Store::read_layout(const Deadline &deadline, bool creating)
 	if (!place.is_ours)
 		place.must_be_ours();
 	if (!place.is_ours || place.layout.state != READY || !place.index_there)
-		/* Where the making has not ended no document can be, so it is as if nothing was there. What
-		   is not ours got here only as an empty table, which is how a making begins. */
+		/* Where the making has not ended no document can be, so it is as if nothing was
+		   there. What is not ours got here only as an empty table, which is how a making
+		   begins. */
 		fail(creating ? SIMIDX_E_BUSY :
 		     !place.is_ours || place.layout.state != READY ? SIMIDX_E_NOT_FOUND :
 								     SIMIDX_E_NOT_INDEX,
-		     "%s: half an index, as its making has not ended; create it again", table.c_str());
+		     "%s: half an index, as its making has not ended; create it "
+		     "again", table.c_str());
 
 	std::vector<std::string> keys;
 	for (size_t at = 0, i = 0; at < place.layout.size; at += PIECE, i++)
@@ -402,7 +431,8 @@ void Store::open(const simidx_engine_open *how)
 		return;
 	}
 
-	if (how->n_tables < 1 || how->n_tables > MAX_TABLES || how->description_size > MAX_DESCRIPTION)
+	if (how->n_tables < 1 || how->n_tables > MAX_TABLES ||
+	    how->description_size > MAX_DESCRIPTION)
 		fail(SIMIDX_E_ARG, "%u tables, %zu bytes of description", how->n_tables,
 		     how->description_size);
 	Place place(*this, deadline);
@@ -415,8 +445,8 @@ void Store::open(const simidx_engine_open *how)
 		return;
 	}
 	if (config_.transport == Transport::FRAMED && config_.regions > 1)
-		fail(SIMIDX_E_UNSUPPORTED, "%s: a framed gateway cannot make tables of several regions: "
-		     "create the index through another one, or with regions=1",
+		fail(SIMIDX_E_UNSUPPORTED, "%s: a framed gateway cannot make tables of several "
+		     "regions: create the index through another one, or with regions=1",
 		     config_.index_table().c_str());
 	bool drops = how->flags & SIMIDX_ENGINE_TRUNCATE;
 	/* Another one may be making it: wait, and take over from one that has not ended in time. */
@@ -424,7 +454,8 @@ void Store::open(const simidx_engine_open *how)
 		place.look();
 		ready = place.is_ours && place.layout.state == READY && place.index_there;
 		if (ready && (how->flags & SIMIDX_ENGINE_MUST_CREATE))
-			fail(SIMIDX_E_EXISTS, "%s: there is an index", config_.index_table().c_str());
+			fail(SIMIDX_E_EXISTS, "%s: there is an index",
+			     config_.index_table().c_str());
 		if (ready && !drops)
 			break;
 		bool others = place.is_ours && place.layout.state != READY &&

@@ -35,21 +35,23 @@ namespace {
 
 /* A gateway closes what is idle for 60 seconds; by then this side must not use it any more. */
 const auto MAX_IDLE = std::chrono::seconds(40);
-/* If there are others, a gateway that could not be reached is passed over for that long. One that did not
-   answer in time has cost much more, so it is passed over for longer. */
+/* If there are others, a gateway that could not be reached is passed over for that long. One that
+   did not answer in time has cost much more, so it is passed over for longer. */
 const auto BAD_TIME = std::chrono::seconds(5), LATE_TIME = std::chrono::seconds(60);
-/* Nobody listens at the first attempt: most likely the URI is wrong, so it is not tried for long. */
+/* Nobody listens at the first attempt: most likely the URI is wrong, so it is not tried for
+   long. */
 const int FIRST_MS = 3000;
 const int CONNECT_MS = 3000;
 const int FIRST_PAUSE_MS = 50, LAST_PAUSE_MS = 2000;
 /* Sizes that an answer may claim before it has sent them. */
 const int MAX_STRING = 16 << 20, MAX_LIST = 1 << 16;
 
-/* Until a gateway has answered, each has so long for its first answer if there are others; in the next turn
-   twice that. */
+/* Until a gateway has answered, each has so long for its first answer if there are others; in the
+   next turn twice that. */
 const int FIRST_ANSWER_MS = 2000;
 
-/** Thrift's protocol, but requests are numbered, and each answer must have the number of its request. */
+/** Thrift's protocol, but requests are numbered, and each answer must have the number of its
+    request. */
 template <class P> class Numbered : public P {
 public:
 	using P::P;
@@ -60,7 +62,8 @@ public:
 		return P::writeMessageBegin_virt(name, type, (int32_t)sent_++);
 	}
 
-	uint32_t readMessageBegin_virt(std::string &name, TMessageType &type, int32_t &number) override
+	uint32_t readMessageBegin_virt(std::string &name, TMessageType &type,
+				       int32_t &number) override
 	{
 		uint32_t n = P::readMessageBegin_virt(name, type, number);
 
@@ -203,14 +206,16 @@ void Pool::connect_to(Link &link, const Deadline &deadline)
 
 	auto limits = link.wire->getConfiguration();
 	if (config_.transport == Transport::BINARY)
-		link.client = make_client(std::make_shared<Numbered<TBinaryProtocolT<TBufferedTransport>>>(
-			std::make_shared<TBufferedTransport>(link.wire, 64 << 10, limits)));
+		link.client = make_client(
+			std::make_shared<Numbered<TBinaryProtocolT<TBufferedTransport>>>(
+				std::make_shared<TBufferedTransport>(link.wire, 64 << 10, limits)));
 	else if (config_.transport == Transport::FRAMED)
 		link.client = make_client(std::make_shared<Numbered<TBinaryProtocol>>(
 			std::make_shared<TFramedTransport>(link.wire, limits)));
 	else
 		link.client = make_client(std::make_shared<Numbered<TBinaryProtocol>>(
-			std::make_shared<HttpClient>(link.wire, address.name(), config_.path, limits)));
+			std::make_shared<HttpClient>(link.wire, address.name(), config_.path,
+						     limits)));
 	link.last_use = Clock::now();
 }
 
@@ -219,7 +224,8 @@ void Pool::mark_bad(size_t gateway, Clock::duration how_long)
 	set_later(health_[gateway]->bad_until, Clock::now() + how_long);
 }
 
-/** Gateways in the order in which they are tried; if all are bad, first the one that is so no longer soonest. */
+/** Gateways in the order in which they are tried; if all are bad, first the one that is so no
+    longer soonest. */
 std::vector<size_t> Pool::to_try()
 {
 	std::vector<size_t> good, all(config_.gateways.size());
@@ -253,9 +259,10 @@ void Pool::connect(Link &link, const Deadline &deadline)
 			bool never = e.getType() == TTransportException::BAD_ARGS;
 			hopeless += never;
 			if (never || why.getType() != TTransportException::BAD_ARGS)
-				why = TTransportException(e.getType(), config_.gateways[i].name() + ": " +
-								       e.what());
-			mark_bad(i, e.getType() == TTransportException::TIMED_OUT ? LATE_TIME : BAD_TIME);
+				why = TTransportException(e.getType(), config_.gateways[i].name() +
+									       ": " + e.what());
+			mark_bad(i, e.getType() == TTransportException::TIMED_OUT ? LATE_TIME
+										  : BAD_TIME);
 		}
 		/* The others are tried in the next turn, which has time for them. */
 		if (deadline.left() == 0)
@@ -274,11 +281,13 @@ bool Pool::is_usable(const Link &link) const
 }
 
 /** Between one and n connections; fewer where others have them. Empty: there is trouble. */
-std::vector<std::unique_ptr<Link>> Pool::acquire(size_t n, const Deadline &deadline, Trouble &trouble)
+std::vector<std::unique_ptr<Link>> Pool::acquire(size_t n, const Deadline &deadline,
+						 Trouble &trouble)
 {
 	std::vector<std::unique_ptr<Link>> links, fresh, old;
 
-	/* From here to the end of the lock nothing may fail, because a link that dies takes it, too. */
+	/* From here to the end of the lock nothing may fail, because a link that dies takes it,
+	   too. */
 	for (auto *list : { &links, &fresh, &old })
 		list->reserve(config_.connections);
 	{
@@ -347,7 +356,8 @@ void Pool::drop_idle()
  * Requests
  */
 
-/** The time is over. The gateway may hang, so none of its connections is used that was idle meanwhile. */
+/** The time is over. The gateway may hang, so none of its connections is used that was idle
+    meanwhile. */
 void Pool::late(const Lane &lane, Trouble &trouble, const std::string &text)
 {
 	/* Where the time was over before, it was another gateway that was waited for. */
@@ -371,12 +381,16 @@ void Pool::lost(Lane &lane, Trouble &trouble)
 	} catch (const TTransportException &e) {
 		bool closed = e.getType() == TTransportException::END_OF_FILE;
 		std::string text = one_line(e.what());
-		std::string hint = ever_ ? "" : "; does it speak another transport (binary, framed, http, https)?";
+		std::string hint =
+			ever_ ? ""
+			      : "; does it speak another transport (binary, framed, http, https)?";
 
 		if (closed && lane.link->used)
-			trouble.note(Trouble::STALE, SIMIDX_E_IO, where + "the connection was closed");
+			trouble.note(Trouble::STALE, SIMIDX_E_IO,
+				     where + "the connection was closed");
 		else if (closed && !ever_)
-			trouble.note(Trouble::LATER, SIMIDX_E_IO, where + "closed without an answer" + hint);
+			trouble.note(Trouble::LATER, SIMIDX_E_IO,
+				     where + "closed without an answer" + hint);
 		else if (e.getType() == TTransportException::TIMED_OUT)
 			late(lane, trouble, where + text + hint);
 		else if (e.getType() == TTransportException::CORRUPTED_DATA)
@@ -384,8 +398,9 @@ void Pool::lost(Lane &lane, Trouble &trouble)
 		else
 			trouble.note(Trouble::LATER, SIMIDX_E_IO, where + text);
 	} catch (const TProtocolException &e) {
-		trouble.note(Trouble::ONCE, SIMIDX_E_IO,
-			     where + "this is no answer of a Thrift2 gateway: " + one_line(e.what()));
+		trouble.note(
+			Trouble::ONCE, SIMIDX_E_IO,
+			where + "this is no answer of a Thrift2 gateway: " + one_line(e.what()));
 	} catch (const TException &e) {
 		trouble.note(Trouble::ONCE, SIMIDX_E_IO, where + one_line(e.what()));
 	}
@@ -523,8 +538,8 @@ void Pool::pause(unsigned n, const Deadline &deadline)
 }
 
 /**
- * How long one gateway is waited for: one that does not answer must leave time for the others. The first
- * question of a process is one that a gateway answers by itself, so it need not take long.
+ * How long one gateway is waited for: one that does not answer must leave time for the others. The
+ * first question of a process is one that a gateway answers by itself, so it need not take long.
  *
  * @param silent  turns without an answer so far
  */

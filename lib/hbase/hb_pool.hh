@@ -4,9 +4,9 @@
 /*
  * Connections to the gateways, and what is asked through them. A gateway answers the requests of a
  * connection in their order. So a list of requests is spread over the connections, sent without
- * waiting, and then the answers are read. What was not answered is asked again, by another connection
- * or gateway, until the deadline: every request may be carried out twice. Those for which that is not
- * so (checkAndPut) are built so that asking again tells what became of them.
+ * waiting, and then the answers are read. What was not answered is asked again, by another
+ * connection or gateway, until the deadline: every request may be carried out twice. Those for
+ * which that is not so (checkAndPut) are built so that asking again tells what became of them.
  */
 
 #ifndef HB_POOL_HH
@@ -68,7 +68,9 @@ struct Health {
 	std::atomic<Clock::rep> late{ 0 };      /**< when it did not answer in time */
 };
 
-/** A connection, or one that is being made. It counts among those of its pool as long as it lives. */
+/**
+ * A connection, or one that is being made. It counts among those of its pool as long as it lives.
+ */
 struct Link {
 	/** The pool's lock is held. */
 	explicit Link(Pool &pool);
@@ -84,8 +86,8 @@ struct Link {
 };
 
 /**
- * Why a request has no answer yet: the deadline has passed; the connection was closed while it was idle;
- * it may be better later; it is to be tried just once more; it will never be better.
+ * Why a request has no answer yet: the deadline has passed; the connection was closed while it was
+ * idle; it may be better later; it is to be tried just once more; it will never be better.
  */
 struct Trouble {
 	enum Level { NONE, LATE, STALE, LATER, ONCE, FATAL } level = NONE;
@@ -104,8 +106,8 @@ public:
 	/**
 	 * Make all requests. Throws a Failure when one is refused for good, or at the deadline.
 	 *
-	 * @param window  requests that may wait for their answers on one connection; small where they
-	 *                are large, so that both sides cannot wait for each other
+	 * @param window  requests that may wait for their answers on one connection; small where
+	 *                they are large, so that both sides cannot wait for each other
 	 * @param stop    not NULL: looked at after each answer; true ends it, without a failure
 	 */
 	void run(const std::vector<Request *> &requests, unsigned window, const Deadline &deadline,
@@ -132,7 +134,8 @@ private:
 	void lost(Lane &lane, Trouble &trouble);
 	void late(const Lane &lane, Trouble &trouble, const std::string &text);
 	void refused(const std::string &message, const std::string &where, Trouble &trouble);
-	std::vector<std::unique_ptr<Link>> acquire(size_t n, const Deadline &deadline, Trouble &trouble);
+	std::vector<std::unique_ptr<Link>> acquire(size_t n, const Deadline &deadline,
+						   Trouble &trouble);
 	bool is_usable(const Link &link) const;
 	void release(std::unique_ptr<Link> link);
 	void connect(Link &link, const Deadline &deadline);
@@ -151,7 +154,7 @@ private:
 	size_t open_ = 0;             /**< connections, idle or in use */
 	std::vector<std::unique_ptr<Link>> idle_;
 	std::atomic<bool> reached_{ false }; /**< a gateway could be connected to */
-	std::atomic<bool> ever_{ false };    /**< and one has answered */
+	std::atomic<bool> ever_{ false };    /**< a gateway has answered */
 	std::vector<Health *> health_;       /**< of each gateway */
 };
 

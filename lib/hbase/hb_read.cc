@@ -14,7 +14,9 @@ namespace {
 
 /* The first page of a probe is as large as most need. Those that follow grow, to be fewer. */
 const int PAGE = 4096, LAST_PAGE = 60000;
-/* A request of a scan has about 120 bytes: this many of them fit into the buffers of a connection. */
+/*
+ * A request of a scan has about 120 bytes: this many of them fit into the buffers of a connection.
+ */
 const unsigned SCAN_WINDOW = 64;
 
 /* Of a gateway beside HBase in one network, in microseconds: bench/bn_hbase. */
@@ -49,7 +51,8 @@ public:
 		client.recv_getScannerResults(results);
 		for (const auto &result : results) {
 			if (result.row.compare(0, prefix_.size(), prefix_) != 0)
-				fail(SIMIDX_E_IO, "the gateway has answered a row that was not asked for");
+				fail(SIMIDX_E_IO,
+				     "the gateway has answered a row that was not asked for");
 			if (result.row.size() != INDEX_KEY_SIZE)
 				continue; /* check() tells of it */
 			fp.push_back(get_number(result.row, 5, 8));
@@ -110,7 +113,8 @@ enum simidx_engine_next deliver_one(const Document &document, size_t i,
 {
 	uint64_t id = row.row.size() == 10 ? get_number(row.row, 2, 8) : SIMIDX_NO_ID;
 
-	fail(SIMIDX_E_CORRUPT, "%s: the row of document %llu is damaged", config.index_table().c_str(),
+	fail(SIMIDX_E_CORRUPT, "%s: the row of document %llu is "
+			       "damaged", config.index_table().c_str(),
 	     (unsigned long long)id);
 }
 
@@ -163,9 +167,9 @@ void Store::scan(const simidx_engine_probe *probe, size_t n, simidx_engine_rows 
 		pool_.run(list, SCAN_WINDOW, reading(), cost, &stop);
 }
 
-std::vector<Document> Store::get_documents(const std::vector<uint64_t> &ids, const Deadline &deadline,
-					   simidx_engine_cost *cost, bool deleted_too,
-					   bool pass_damaged)
+std::vector<Document> Store::get_documents(const std::vector<uint64_t> &ids,
+					   const Deadline &deadline, simidx_engine_cost *cost,
+					   bool deleted_too, bool pass_damaged)
 {
 	std::vector<std::string> keys;
 	std::vector<Document> found;
@@ -253,8 +257,8 @@ int Store::find_labels(const simidx_engine_bytes *label, size_t n, simidx_engine
 }
 
 /**
- * Documents lie in SALTS ranges, each ordered by id. A page of each is read; as far as the pages of all
- * of them reach, the order of ids is known.
+ * Documents lie in SALTS ranges, each ordered by id. A page of each is read; as far as the pages of
+ * all of them reach, the order of ids is known.
  */
 int Store::walk(uint64_t from, size_t n_max, simidx_engine_document deliver, void *ctx)
 {
@@ -304,8 +308,8 @@ int Store::walk(uint64_t from, size_t n_max, simidx_engine_document deliver, voi
 }
 
 /**
- * A batch whose journal is there is going to be stored, so its mark counts. Journals are read first: one
- * that is finished meanwhile has left its mark in the row.
+ * A batch whose journal is there is going to be stored, so its mark counts. Journals are read
+ * first: one that is finished meanwhile has left its mark in the row.
  */
 void Store::get_mark(void **data, size_t *size)
 {

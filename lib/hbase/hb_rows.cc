@@ -221,9 +221,11 @@ std::string batch_bytes(const Batch &batch, unsigned n_tables)
 	out += batch.mark;
 	put_number(out, batch.changes.size(), 4);
 	for (const Change &change : batch.changes) {
-		put_number(out, (change.has_before ? CHANGE_BEFORE : 0) |
-					(change.has_after ? CHANGE_AFTER : 0) |
-					(change.before_label_hash.empty() ? 0 : CHANGE_BEFORE_LABEL), 1);
+		put_number(out,
+			   (change.has_before ? CHANGE_BEFORE : 0) |
+				   (change.has_after ? CHANGE_AFTER : 0) |
+				   (change.before_label_hash.empty() ? 0 : CHANGE_BEFORE_LABEL),
+			   1);
 		put_number(out, change.after.id, 8);
 		if (change.has_before) {
 			put_number(out, change.before_fp, 8);

@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The bytes of rows: doc/hbase.md describes them. Numbers are big-endian in keys, so that HBase's order
- * is theirs, and in values, too.
+ * The bytes of rows: doc/hbase.md describes them. Numbers are big-endian in keys, so that HBase's
+ * order is theirs, and in values, too.
  */
 
 #ifndef HB_ROWS_HH
@@ -38,7 +38,8 @@ const char ROW_TEXT = 'x';      /**< pieces of the description */
 const char COLUMN_OWNER[] = "o";
 const char COLUMN_COUNTS[] = "n";
 const char COLUMN_MARK[] = "k";
-const char COLUMN_MARKS[] = "s";    /**< who, with this number, stores marks; of the counter: see resumed() */
+const char COLUMN_MARKS[] = "s";    /**< who, with this number, stores marks; of the counter: see
+                                         resumed() */
 const char COLUMN_JOURNAL[] = "j";  /**< says which pieces make the journal */
 const char COLUMN_PIECE = 'p';      /**< p, number: 2 bytes */
 
@@ -47,7 +48,10 @@ uint64_t get_number(const std::string &in, size_t at, int bytes);
 
 std::string index_prefix(unsigned table, uint32_t prefix);
 std::string index_key(unsigned table, uint32_t prefix, uint64_t fp, uint64_t id);
-/** Above all keys that begin with `prefix`, and with the same first bytes, as the prefix filter needs. */
+/**
+ * Above all keys that begin with `prefix`, and with the same first bytes, as the prefix filter
+ * needs.
+ */
 std::string above(const std::string &prefix);
 
 unsigned salt(uint64_t id);
@@ -58,13 +62,14 @@ std::string writer_key(unsigned writer);
 std::string lease_key(unsigned table, uint32_t prefix);
 
 /**
- * The cell of an owner, of a lease or of a writer's number: until when it is somebody's, in milliseconds
- * since 1970, and whose.
+ * The cell of an owner, of a lease or of a writer's number: until when it is somebody's, in
+ * milliseconds since 1970, and whose.
  */
 std::string owner_value(int64_t until, const std::string &token);
 /**
- * The same of what nobody has. No two are equal: so a request that was to take it, and arrives when others
- * have had it meanwhile, takes nothing. `timestamp` is one that this token has not used before.
+ * The same of what nobody has. No two are equal: so a request that was to take it, and arrives when
+ * others have had it meanwhile, takes nothing. `timestamp` is one that this token has not used
+ * before.
  */
 std::string free_value(const std::string &token, int64_t timestamp);
 /** Whose it is; empty: nobody's. */
@@ -98,7 +103,8 @@ struct Change {
 /** A batch as the journal keeps it: all that is needed to finish it. */
 struct Batch {
 	int64_t timestamp = 0;
-	int64_t documents = 0, labels = 0; /**< of the writer, after the batch; in the journal's own cell */
+	int64_t documents = 0, labels = 0; /**< of the writer, after the batch; in the journal's own
+	                                        cell */
 	bool has_mark = false;
 	std::string mark;
 	std::vector<Change> changes;

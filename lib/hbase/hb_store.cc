@@ -16,21 +16,27 @@ namespace {
 const size_t GETS = 256;
 /* Rows that are stored or deleted by one request. */
 const size_t MIN_ROWS = 100, MAX_ROWS = 4000, MAX_ROWS_BYTES = 512 << 10;
-/* What waits to be read by the gateway, while its answers wait to be read here, must fit into buffers. */
+/*
+ * What waits to be read by the gateway, while its answers wait to be read here, must fit into
+ * buffers.
+ */
 const unsigned PAGE_WINDOW = 32, GET_WINDOW = 4, WRITE_WINDOW = 2;
 
 class GetRequest : public Request {
 public:
 	GetRequest(const std::string &table, std::vector<gateway::Get> gets)
 		: table_(table), gets_(std::move(gets)) {}
-	void send(gateway::GatewayClient &client) override { client.send_getMultiple(table_, gets_); }
+	void send(gateway::GatewayClient &client) override
+	{
+		client.send_getMultiple(table_, gets_);
+	}
 	void receive(gateway::GatewayClient &client) override
 	{
 		results.clear();
 		client.recv_getMultiple(results);
 		if (results.size() != gets_.size())
-			fail(SIMIDX_E_IO, "the gateway has answered %zu of %zu rows", results.size(),
-			     gets_.size());
+			fail(SIMIDX_E_IO, "the gateway has answered %zu of %zu rows",
+			     results.size(), gets_.size());
 		done = true;
 	}
 	std::vector<gateway::Result> results;
@@ -43,7 +49,10 @@ private:
 class PutRequest : public Request {
 public:
 	explicit PutRequest(const std::string &table) : table_(table) {}
-	void send(gateway::GatewayClient &client) override { client.send_putMultiple(table_, rows); }
+	void send(gateway::GatewayClient &client) override
+	{
+		client.send_putMultiple(table_, rows);
+	}
 	void receive(gateway::GatewayClient &client) override
 	{
 		client.recv_putMultiple();
@@ -91,16 +100,18 @@ size_t size_of(const gateway::Delete &remove)
 
 /**
  * Cut rows into requests, by the order of their keys, so that each is for few regions. HBase stores
- * the regions of a request one after another and waits for the disk each time. So also few rows are spread
- * over all connections.
+ * the regions of a request one after another and waits for the disk each time. So also few rows are
+ * spread over all connections.
  */
 template <class R, class Row>
-void cut(const std::string &table, std::vector<Row> rows, size_t connections, std::vector<R> &requests)
+void cut(const std::string &table, std::vector<Row> rows, size_t connections,
+	 std::vector<R> &requests)
 {
 	size_t most = std::max(MIN_ROWS, rows.size() / connections + 1), bytes = MAX_ROWS_BYTES;
 
 	most = std::min(most, MAX_ROWS);
-	std::sort(rows.begin(), rows.end(), [](const Row &a, const Row &b) { return a.row < b.row; });
+	std::sort(rows.begin(), rows.end(),
+		  [](const Row &a, const Row &b) { return a.row < b.row; });
 	for (auto &one : rows) {
 		if (bytes >= MAX_ROWS_BYTES || requests.back().rows.size() >= most) {
 			requests.emplace_back(table);
@@ -125,18 +136,18 @@ std::vector<gateway::Column> columns_of(const std::vector<std::string> &names)
 
 class PageRequest : public Request {
 public:
-	PageRequest(const std::string &table, const std::string &start, const std::string &stop, int limit,
-		    const std::vector<std::string> &columns)
-		: table_(table), limit_(limit)
-	{
-		scan_.__set_start(start);
-		scan_.__set_stop(stop);
-		scan_.__set_caching(limit);
-		scan_.__set_limit(limit);
-		scan_.__set_read_type(gateway::ReadType::PREAD);
-		scan_.__set_cache_blocks(false);
-		if (!columns.empty())
-			scan_.__set_columns(columns_of(columns));
+  PageRequest(const std::string &table, const std::string &start, const std::string &stop,
+	      int limit, const std::vector<std::string> &columns)
+      : table_(table), limit_(limit)
+  {
+	  scan_.__set_start(start);
+	  scan_.__set_stop(stop);
+	  scan_.__set_caching(limit);
+	  scan_.__set_limit(limit);
+	  scan_.__set_read_type(gateway::ReadType::PREAD);
+	  scan_.__set_cache_blocks(false);
+	  if (!columns.empty())
+		  scan_.__set_columns(columns_of(columns));
 	}
 	void send(gateway::GatewayClient &client) override
 	{
@@ -185,7 +196,8 @@ std::vector<gateway::Result> Store::get_rows(const std::string &table,
 	std::vector<GetRequest> requests;
 	std::vector<gateway::Result> all;
 	/* As many requests as connections, if that makes none too small. */
-	size_t step = std::max<size_t>(16, (keys.size() + config_.connections - 1) / config_.connections);
+	size_t step = std::max<size_t>(16, (keys.size() + config_.connections - 1) /
+						   config_.connections);
 
 	step = std::min(step, GETS);
 	for (size_t at = 0; at < keys.size(); at += step) {
@@ -205,7 +217,8 @@ std::vector<gateway::Result> Store::get_rows(const std::string &table,
 	return all;
 }
 
-void Store::put_rows(const std::string &table, std::vector<gateway::Put> rows, const Deadline &deadline)
+void Store::put_rows(const std::string &table, std::vector<gateway::Put> rows,
+		     const Deadline &deadline)
 {
 	std::vector<PutRequest> requests;
 
@@ -245,8 +258,9 @@ void Store::delete_rows(std::vector<gateway::Delete> index, std::vector<gateway:
 }
 
 std::vector<std::vector<gateway::Result>>
-Store::pages(const std::string &table, const std::vector<std::pair<std::string, std::string>> &ranges,
-	     int limit, const Deadline &deadline, const std::vector<std::string> &columns)
+Store::pages(const std::string &table,
+	     const std::vector<std::pair<std::string, std::string>> &ranges, int limit,
+	     const Deadline &deadline, const std::vector<std::string> &columns)
 {
 	const std::vector<std::string> all_columns;
 	std::vector<PageRequest> requests;
@@ -262,7 +276,8 @@ Store::pages(const std::string &table, const std::vector<std::pair<std::string, 
 }
 
 std::vector<gateway::Result> Store::page(const std::string &table, const std::string &start,
-					 const std::string &stop, int limit, const Deadline &deadline)
+					 const std::string &stop, int limit,
+					 const Deadline &deadline)
 {
 	return std::move(pages(table, { { start, stop } }, limit, deadline)[0]);
 }

@@ -26,8 +26,9 @@ namespace simidx_hbase {
 const int64_t CLOCKS_MS = 60000;
 
 /**
- * Whether a time has passed that somebody has set, in milliseconds since 1970. One beyond the longest lease was
- * set by a clock that was wrong. It counts as passed, too, as nobody could wait for it.
+ * Whether a time has passed that somebody has set, in milliseconds since 1970. One beyond the
+ * longest lease was set by a clock that was wrong. It counts as passed, too, as nobody could wait
+ * for it.
  */
 inline bool has_passed(int64_t until, int64_t now)
 {
@@ -42,14 +43,16 @@ struct Lease {
 };
 
 /**
- * The row of a writer. A writer is whoever has its number; it has one batch under way at most, whose
- * journal is in the row. Numbers of writers that have ended are taken again, and with them the counts.
+ * The row of a writer. A writer is whoever has its number; it has one batch under way at most,
+ * whose journal is in the row. Numbers of writers that have ended are taken again, and with them
+ * the counts.
  */
 struct Writer {
 	bool mine = false;
 	bool has_marks = false;  /**< its row says that it stores marks */
 	bool unfinished = false; /**< the journal may be there, or is: finish it first */
-	int64_t begun = 0;       /**< timestamp of the batch that was stored last, or may be stored */
+	int64_t begun = 0;       /**< timestamp of the batch that was stored last, or may be
+	                              stored */
 	unsigned number = 0;
 	std::string owner;       /**< value of the cell of the owner */
 	int64_t until = 0;
@@ -72,17 +75,24 @@ struct WriterRow {
 
 	/** Nobody has the number any more. */
 	bool is_free(int64_t now) const;
-	/** The same for one who only reads, whose clock may be another one than those of writers. */
+	/**
+	 * The same for one who only reads, whose clock may be another one than those of writers.
+	 */
 	bool is_left(int64_t now) const;
-	/** The one that has the number, or had it last, stores marks, and what it has sent may still arrive. */
+	/**
+	 * The one that has the number, or had it last, stores marks, and what it has sent may still
+	 * arrive.
+	 */
 	bool is_marking() const;
 };
 
 /** What is done with batches that are under way, before a number is had. */
 enum class Finish {
-	ENDED,         /**< those of writers that have ended are finished, as their numbers are free */
+	ENDED,         /**< those of writers that have ended are finished, as their numbers are
+	                    free */
 	ALL,           /**< those of others, too, so that look-ups find them */
-	SHUT_OUT_MARKS /**< moreover, this one goes on after the mark, and no other one that has begun before */
+	SHUT_OUT_MARKS /**< moreover, this one goes on after the mark, and no other one that has
+	                    begun before */
 };
 
 class Checker;
@@ -168,32 +178,41 @@ public:
 			 const Deadline &deadline);
 	/** A page of rows from `start` on, below `stop`. */
 	std::vector<gateway::Result> page(const std::string &table, const std::string &start,
-					  const std::string &stop, int limit, const Deadline &deadline);
+					  const std::string &stop, int limit,
+					  const Deadline &deadline);
 	/** Several pages at once. Of the first range, only these columns, if there are any. */
 	std::vector<std::vector<gateway::Result>>
-	pages(const std::string &table, const std::vector<std::pair<std::string, std::string>> &ranges,
-	      int limit, const Deadline &deadline, const std::vector<std::string> &columns = {});
+	pages(const std::string &table,
+	      const std::vector<std::pair<std::string, std::string>> &ranges, int limit,
+	      const Deadline &deadline, const std::vector<std::string> &columns = {});
 	/**
-	 * Put a cell if the cell has `old` (empty: is not there). When the answer is lost, the row tells:
-	 * `value` must differ from what anybody else would store.
+	 * Put a cell if the cell has `old` (empty: is not there). When the answer is lost, the row
+	 * tells: `value` must differ from what anybody else would store.
 	 */
 	bool put_if(const std::string &row, const std::string &column, const std::string &old,
 		    const std::string &value, int64_t timestamp, const Deadline &deadline);
 
-	std::vector<Document> get_documents(const std::vector<uint64_t> &ids, const Deadline &deadline,
-					    simidx_engine_cost *cost, bool deleted_too,
-					    bool pass_damaged = false);
-	/** hb_writer.cc: these columns of the rows of all writers. SIMIDX_E_MOVED if it is another index now. */
+	std::vector<Document> get_documents(const std::vector<uint64_t> &ids,
+					    const Deadline &deadline, simidx_engine_cost *cost,
+					    bool deleted_too, bool pass_damaged = false);
+	/**
+	 * hb_writer.cc: these columns of the rows of all writers. SIMIDX_E_MOVED if it is another
+	 * index now.
+	 */
 	std::vector<WriterRow> writer_rows(const std::vector<std::string> &columns,
 					   const Deadline &deadline, uint64_t *next_id = nullptr);
-	/** Who has gone on after the mark last (Finish::SHUT_OUT_MARKS): differs each time. Empty: nobody has. */
+	/**
+	 * Who has gone on after the mark last (Finish::SHUT_OUT_MARKS): differs each time. Empty:
+	 * nobody has.
+	 */
 	std::string resumed(const Deadline &deadline);
 	/** Read the journal of a writer, piece by piece. False where it is damaged. */
-	bool read_journal(const WriterRow &row, Batch &batch, size_t &pieces, const Deadline &deadline);
+	bool read_journal(const WriterRow &row, Batch &batch, size_t &pieces,
+			  const Deadline &deadline);
 	/** Write what is left to do of the journal of a row that was claimed, and remove it. */
 	void finish_journal(const WriterRow &row, const Deadline &deadline);
-	void finish_batch(unsigned writer, const Batch &batch, size_t pieces, const Deadline &deadline,
-			  bool replay);
+	void finish_batch(unsigned writer, const Batch &batch, size_t pieces,
+			  const Deadline &deadline, bool replay);
 
 	static int64_t now();
 	/** A timestamp above all that this handle has used and seen. */
@@ -224,7 +243,8 @@ private:
 	void store_batch(const Batch &batch, const Deadline &deadline);
 
 	bool has_ended(const Lease &lease, const Deadline &deadline);
-	std::vector<bool> exchange(const std::vector<Lease> &leases, const std::vector<std::string> &from,
+	std::vector<bool> exchange(const std::vector<Lease> &leases,
+				   const std::vector<std::string> &from,
 				   const std::vector<std::string> &to, const Deadline &deadline);
 	std::vector<bool> try_leases(std::vector<Lease> &leases, const Deadline &deadline);
 	void note_lease(const Lease &lease);
@@ -242,7 +262,9 @@ private:
 	std::string description_;
 	int64_t last_timestamp_ = 0;
 	Writer writer_;
-	/** A number that was claimed, and neither had nor given back since as a request has failed. */
+	/**
+	 * A number that was claimed, and neither had nor given back since as a request has failed.
+	 */
 	unsigned claimed_number_ = 0;
 	std::string claimed_owner_; /**< empty: there is none */
 	std::mutex turn_mutex_;
@@ -250,13 +272,15 @@ private:
 	bool turn_ = false;       /**< somebody has it */
 	std::mutex left_mutex_;   /**< of finish_left_once() */
 	std::atomic<bool> has_finished_left_{ false };
-	bool is_ready_ = false;   /**< batches of others that were under way at the beginning are finished */
-	std::string resumed_;     /**< what resumed() has said at the beginning, or when this one went on */
+	bool is_ready_ = false;   /**< batches of others that were under way at the beginning are
+	                               finished */
+	std::string resumed_;     /**< what resumed() has said at the beginning, or when this one
+	                               went on */
 	gateway::Durability::type durability_ = gateway::Durability::SYNC;
 	std::map<std::string, Lease> leases_; /**< by their keys */
 	/**
-	 * To be given back later: of transactions whose batch is not finished, as nobody is to have them
-	 * before it is; and those of which a request has failed.
+	 * To be given back later: of transactions whose batch is not finished, as nobody is to have
+	 * them before it is; and those of which a request has failed.
 	 */
 	std::vector<Lease> kept_leases_;
 	int64_t renew_at_ = 0; /**< when the first of them has half of its time left */

@@ -90,7 +90,8 @@ TlsWire::TlsWire(SSL_CTX *context, const std::string &host)
 		if (is_ip_address(host))
 			ok = ok && X509_VERIFY_PARAM_set1_ip_asc(wanted, host.c_str()) == 1;
 		else
-			ok = ok && X509_VERIFY_PARAM_set1_host(wanted, host.c_str(), host.size()) == 1 &&
+			ok = ok &&
+			     X509_VERIFY_PARAM_set1_host(wanted, host.c_str(), host.size()) == 1 &&
 			     SSL_set_tlsext_host_name(ssl_, host.c_str()) == 1;
 	}
 	if (!ok) {
@@ -106,7 +107,10 @@ TlsWire::TlsWire(SSL_CTX *context, const std::string &host)
 
 TlsWire::~TlsWire()
 {
-	/* No word to the gateway, which is often gone; and no session is kept that could be marked as bad. */
+	/*
+	 * No word to the gateway, which is often gone; and no session is kept that could be marked
+	 * as bad.
+	 */
 	SSL_set_shutdown(ssl_, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 	SSL_free(ssl_);
 }
@@ -132,7 +136,10 @@ bool TlsWire::receive_encrypted()
 	return n > 0;
 }
 
-/** What the gateway has sent is no TLS, or says that there is an error, or its certificate is not right. */
+/**
+ * What the gateway has sent is no TLS, or says that there is an error, or its certificate is not
+ * right.
+ */
 void TlsWire::broken()
 {
 	long verified = SSL_get_verify_result(ssl_);
@@ -146,7 +153,8 @@ void TlsWire::broken()
 	if (SSL_is_init_finished(ssl_))
 		throw TTransportException(TTransportException::CORRUPTED_DATA, "TLS: " + text);
 	if (verified != X509_V_OK)
-		text = std::string("the certificate is refused: ") + X509_verify_cert_error_string(verified);
+		text = std::string("the certificate is "
+				   "refused: ") + X509_verify_cert_error_string(verified);
 	else if (why == SSL_R_WRONG_VERSION_NUMBER)
 		text = "the answer is no TLS (" + text + "); was the gateway started with TLS?";
 	else
@@ -155,8 +163,8 @@ void TlsWire::broken()
 }
 
 /**
- * Do one step of OpenSSL's, as often as it takes: each time it says what it has to send or to get first.
- * Returns what the step has, or 0 when the gateway has closed the connection.
+ * Do one step of OpenSSL's, as often as it takes: each time it says what it has to send or to get
+ * first. Returns what the step has, or 0 when the gateway has closed the connection.
  */
 template <class Step> int TlsWire::drive(Step step)
 {
@@ -187,9 +195,10 @@ void TlsWire::greet(const Deadline &deadline)
 		if (e.getType() == TTransportException::BAD_ARGS)
 			throw;
 		bool late = e.getType() == TTransportException::TIMED_OUT;
-		throw TTransportException(e.getType(), std::string(late ? "no end of" : "closed during") +
-							       " the TLS handshake; was the gateway "
-							       "started with TLS?");
+		throw TTransportException(e.getType(),
+					  std::string(late ? "no end of" : "closed during") +
+						  " the TLS handshake; was the "
+						  "gateway started with TLS?");
 	}
 }
 
@@ -201,8 +210,9 @@ Tls::Tls(const std::string &ca_file) : context_(SSL_CTX_new(TLS_client_method())
 	bool ok = context_ && SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION) == 1;
 
 	if (ok)
-		ok = (ca_file.empty() ? SSL_CTX_set_default_verify_paths(context_) :
-					SSL_CTX_load_verify_locations(context_, file, nullptr)) == 1;
+		ok = (ca_file.empty()
+			      ? SSL_CTX_set_default_verify_paths(context_)
+			      : SSL_CTX_load_verify_locations(context_, file, nullptr)) == 1;
 	if (!ok) {
 		std::string why = reason();
 		SSL_CTX_free(context_);

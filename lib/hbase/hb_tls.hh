@@ -2,9 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Encrypted connections (TLS) to gateways that prove by a certificate who they are. OpenSSL works on
- * buffers in memory and never sees the socket; Wire moves these bytes to and from the gateway. So
- * whatever the gateway does, the deadline is kept, and a connection that ends raises no signal.
+ * Encrypted connections (TLS) to gateways that prove by a certificate who they are. OpenSSL works
+ * on buffers in memory and never sees the socket; Wire moves these bytes to and from the gateway.
+ * So whatever the gateway does, the deadline is kept, and a connection that ends raises no signal.
  */
 
 #ifndef HB_TLS_HH

@@ -43,8 +43,8 @@ bool is_number(const std::string &digits, long min, long max)
 long number(const char *uri, const std::string &key, const std::string &value, long min, long max)
 {
 	if (!is_number(value, min, max))
-		bad(uri, key + "=" + value + " is not a number from " + std::to_string(min) + " to " +
-			 std::to_string(max));
+		bad(uri, key + "=" + value + " is not a number from " + std::to_string(min) +
+				 " to " + std::to_string(max));
 	return atol(value.c_str());
 }
 
@@ -189,7 +189,8 @@ Config parse_uri(const char *uri)
 		bad(uri, "no table");
 
 	std::string hosts = rest.substr(0, slash) + ",";
-	for (size_t at = 0, comma; (comma = hosts.find(',', at)) != std::string::npos; at = comma + 1)
+	for (size_t at = 0, comma; (comma = hosts.find(',', at)) != std::string::npos;
+	     at = comma + 1)
 		config.gateways.push_back(address(uri, hosts.substr(at, comma - at)));
 
 	config.table = rest.substr(slash + 1);

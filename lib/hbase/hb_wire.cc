@@ -22,13 +22,14 @@ using apache::thrift::transport::TTransportException;
 
 int Deadline::left() const
 {
-	auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - Clock::now()).count();
+	auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - Clock::now())
+			    .count();
 	return left < 0 ? 0 : left < INT_MAX ? (int)left + 1 : INT_MAX;
 }
 
 Wire::Wire()
-	: apache::thrift::transport::TVirtualTransport<Wire>(
-		  std::make_shared<apache::thrift::TConfiguration>((int)MAX_ANSWER, (int)MAX_ANSWER))
+    : apache::thrift::transport::TVirtualTransport<Wire>(
+	      std::make_shared<apache::thrift::TConfiguration>((int)MAX_ANSWER, (int)MAX_ANSWER))
 {
 }
 
@@ -134,7 +135,8 @@ namespace {
 /** A connected socket, or -1 with errno. */
 int connect_to(const struct addrinfo *to, const Deadline &deadline)
 {
-	int fd = socket(to->ai_family, to->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, to->ai_protocol);
+	int fd = socket(to->ai_family, to->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
+			to->ai_protocol);
 	int on = 1, error = 0, n;
 	socklen_t size = sizeof(error);
 
@@ -178,9 +180,10 @@ void Wire::connect(const Address &address, const Deadline &deadline)
 	hints.ai_socktype = SOCK_STREAM;
 	error = getaddrinfo(address.host.c_str(), address.port.c_str(), &hints, &found);
 	if (error)
-		throw TTransportException(error == EAI_AGAIN ? TTransportException::NOT_OPEN :
-							       TTransportException::BAD_ARGS,
-					  std::string("the host is not found: ") + gai_strerror(error));
+		throw TTransportException(error == EAI_AGAIN ? TTransportException::NOT_OPEN
+							     : TTransportException::BAD_ARGS,
+					  std::string("the host is not found: ") +
+						  gai_strerror(error));
 	for (const struct addrinfo *to = found; to; to = to->ai_next)
 		n++;
 	for (const struct addrinfo *to = found; to && fd_ < 0; to = to->ai_next, n--)

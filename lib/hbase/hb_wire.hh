@@ -2,10 +2,10 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Bytes to and from a gateway. Thrift's own socket waits for each piece anew, so that a gateway that
- * sends a byte now and then is never late; and it prints. This one keeps to a deadline, takes a limited
- * number of bytes, raises no signal, and sends only when it is told to or begins to read: requests
- * that follow each other leave together.
+ * Bytes to and from a gateway. Thrift's own socket waits for each piece anew, so that a gateway
+ * that sends a byte now and then is never late; and it prints. This one keeps to a deadline, takes
+ * a limited number of bytes, raises no signal, and sends only when it is told to or begins to read:
+ * requests that follow each other leave together.
  */
 
 #ifndef HB_WIRE_HH
@@ -45,9 +45,10 @@ public:
 	~Wire() override;
 
 	/**
-	 * Connect to a gateway. A host may have several addresses: they are tried in turn, and each has its
-	 * share of the time, as one that is not routed may never answer. Throws a TTransportException: NOT_OPEN where nobody listens, TIMED_OUT,
-	 * BAD_ARGS where the host is not known.
+	 * Connect to a gateway. A host may have several addresses: they are tried in turn, and each
+	 * has its share of the time, as one that is not routed may never answer. Throws a
+	 * TTransportException: NOT_OPEN where nobody listens, TIMED_OUT, BAD_ARGS where the host is
+	 * not known.
 	 */
 	void connect(const Address &address, const Deadline &deadline);
 	/**

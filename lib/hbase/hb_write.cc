@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Storing a batch. HBase changes one row at a time; doc/hbase.md says how a batch becomes whole all the
- * same, and why each step may be done twice.
+ * Storing a batch. HBase changes one row at a time; doc/hbase.md says how a batch becomes whole all
+ * the same, and why each step may be done twice.
  */
 
 #include "hb_store.hh"
@@ -37,8 +37,8 @@ std::string counts_value(int64_t documents, int64_t labels)
 }
 
 /**
- * The journal's own cell: it is complete if its pieces are these. Counts are here, as all who ask for them
- * read this cell, and not the pieces.
+ * The journal's own cell: it is complete if its pieces are these. Counts are here, as all who ask
+ * for them read this cell, and not the pieces.
  */
 std::string journal_value(const Batch &batch, const std::string &bytes)
 {
@@ -52,8 +52,8 @@ std::string journal_value(const Batch &batch, const std::string &bytes)
 } // namespace
 
 /**
- * Pieces of a journal that was not written to its end mean nothing, but their timestamp may be above
- * those of the next journal, and hide it.
+ * Pieces of a journal that was not written to its end mean nothing, but their timestamp may be
+ * above those of the next journal, and hide it.
  */
 void Store::forget_pieces(unsigned writer, const Deadline &deadline)
 {
@@ -64,15 +64,17 @@ void Store::forget_pieces(unsigned writer, const Deadline &deadline)
 	if (!first)
 		return;
 	saw_timestamp(first->timestamp);
-	gateway::Delete all = remove(writer_key(writer), piece_column(0), first->timestamp, durability_);
+	gateway::Delete all = remove(writer_key(writer), piece_column(0), first->timestamp,
+				     durability_);
 	for (size_t i = 1; i < MAX_PIECES; i++)
-		all.columns.push_back(remove("", piece_column(i), first->timestamp, durability_).columns[0]);
+		all.columns.push_back(
+			remove("", piece_column(i), first->timestamp, durability_).columns[0]);
 	delete_rows(config_.docs_table(), { all }, deadline);
 }
 
 /** What has to be done after the journal. `replay`: somebody may have gone on meanwhile. */
-void Store::finish_batch(unsigned writer, const Batch &batch, size_t pieces, const Deadline &deadline,
-			 bool replay)
+void Store::finish_batch(unsigned writer, const Batch &batch, size_t pieces,
+			 const Deadline &deadline, bool replay)
 {
 	std::vector<gateway::Put> index_puts, label_puts, document_puts;
 	std::vector<gateway::Delete> index_deletes, label_deletes;
@@ -80,8 +82,9 @@ void Store::finish_batch(unsigned writer, const Batch &batch, size_t pieces, con
 	int64_t ts = batch.timestamp;
 
 	if (replay) {
-		/* A later version of a document stays. The rows of this one are not made, or unmade. What
-		   is damaged is overwritten if it is older, and otherwise left to repair. */
+		/* A later version of a document stays. The rows of this one are not made, or
+		   unmade. What is damaged is overwritten if it is older, and otherwise left to
+		   repair. */
 		std::vector<uint64_t> ids;
 		for (const Change &change : batch.changes)
 			ids.push_back(change.after.id);
@@ -93,9 +96,10 @@ void Store::finish_batch(unsigned writer, const Batch &batch, size_t pieces, con
 		uint64_t id = change.after.id;
 		std::string column;
 		put_number(column, id, 8);
-		std::string new_hash = change.has_after && change.after.labelled ?
-					       label_hash(change.after.label.data(), change.after.label.size()) :
-					       std::string();
+		std::string new_hash = change.has_after && change.after.labelled
+					       ? label_hash(change.after.label.data(),
+							    change.after.label.size())
+					       : std::string();
 		bool stays = change.has_after && !passed.count(id);
 		bool same_rows = change.has_before && stays && change.before_fp == change.after.fp;
 
@@ -111,13 +115,15 @@ void Store::finish_batch(unsigned writer, const Batch &batch, size_t pieces, con
 				index_key(t, change.before_prefix[t], change.before_fp, id), "", ts,
 				durability_));
 		if (!new_hash.empty() && stays)
-			label_puts.push_back(put(label_key(new_hash), column, "1", ts, durability_));
+			label_puts.push_back(
+				put(label_key(new_hash), column, "1", ts, durability_));
 		else if (!new_hash.empty())
-			label_deletes.push_back(remove(label_key(new_hash), column, ts, durability_));
+			label_deletes.push_back(
+				remove(label_key(new_hash), column, ts, durability_));
 		if (!change.before_label_hash.empty() &&
 		    (!stays || change.before_label_hash != new_hash))
-			label_deletes.push_back(remove(label_key(change.before_label_hash), column, ts,
-						       durability_));
+			label_deletes.push_back(remove(label_key(change.before_label_hash), column,
+						       ts, durability_));
 		Document row = change.after;
 		row.deleted = !change.has_after;
 		if (!passed.count(id))
@@ -132,8 +138,8 @@ void Store::finish_batch(unsigned writer, const Batch &batch, size_t pieces, con
 	std::string row = writer_key(writer);
 	gateway::RowMutations last;
 	gateway::Mutation store, forget;
-	gateway::Put counts = put(row, COLUMN_COUNTS, counts_value(batch.documents, batch.labels), ts,
-				  durability_);
+	gateway::Put counts = put(row, COLUMN_COUNTS, counts_value(batch.documents, batch.labels),
+				  ts, durability_);
 	if (batch.has_mark)
 		counts.cells.push_back(cell(COLUMN_MARK, batch.mark, ts));
 	store.__set_put(counts);
@@ -143,11 +149,14 @@ void Store::finish_batch(unsigned writer, const Batch &batch, size_t pieces, con
 	forget.__set_remove(journal);
 	last.row = row;
 	last.mutations = { store, forget };
-	Call call([&](gateway::GatewayClient &client) { client.mutateRow(config_.docs_table(), last); });
+	Call call([&](gateway::GatewayClient &client) {
+		client.mutateRow(config_.docs_table(), last);
+	});
 	pool_.run(call, deadline);
 }
 
-bool Store::read_journal(const WriterRow &row, Batch &batch, size_t &pieces, const Deadline &deadline)
+bool Store::read_journal(const WriterRow &row, Batch &batch, size_t &pieces,
+			 const Deadline &deadline)
 {
 	std::string bytes;
 	uint64_t size = row.journal.size() == JOURNAL_SIZE ? get_number(row.journal, 16, 8) : 0;
@@ -159,8 +168,8 @@ bool Store::read_journal(const WriterRow &row, Batch &batch, size_t &pieces, con
 	batch.labels = (int64_t)get_number(row.journal, 8, 8);
 	for (size_t i = 0; i < pieces; i++) {
 		std::string column = piece_column(i);
-		auto rows = get_rows(config_.docs_table(), { writer_key(row.number) }, deadline, nullptr,
-				     column);
+		auto rows = get_rows(config_.docs_table(), { writer_key(row.number) }, deadline,
+				     nullptr, column);
 		if (const gateway::Cell *piece = find_cell(rows[0], column))
 			bytes += piece->value;
 	}
@@ -185,8 +194,8 @@ void Store::finish_journal(const WriterRow &row, const Deadline &deadline)
 }
 
 /**
- * Store in one's own row, if the number is still one's own: in an index that has taken the place of this
- * one it is not.
+ * Store in one's own row, if the number is still one's own: in an index that has taken the place of
+ * this one it is not.
  */
 void Store::put_as_owner(const gateway::Put &put, const Deadline &deadline)
 {
@@ -202,15 +211,17 @@ void Store::put_as_owner(const gateway::Put &put, const Deadline &deadline)
 	if (stored)
 		return;
 	if (tries > 1)
-		fail(SIMIDX_E_IO, "an answer was lost, and then the number of this writer was another's");
+		fail(SIMIDX_E_IO, "an answer was lost, and then the number of this writer was "
+				  "another's");
 	writer_.mine = writer_.unfinished = false;
 	auto layout = get_rows(config_.docs_table(), { std::string(1, ROW_LAYOUT) }, deadline);
 	const gateway::Cell *cell = find_cell(layout[0], COLUMN_LAYOUT);
 	if (!cell || cell->value != layout_)
 		fail(SIMIDX_E_MOVED, "%s: the index was replaced by another one; nothing is stored",
 		     config_.index_table().c_str());
-	fail(SIMIDX_E_STATE, "another writer has taken the place of this one, which was silent for more than "
-	     "%d s, or whose load was resumed elsewhere; nothing is stored", config_.lease_s);
+	fail(SIMIDX_E_STATE, "another writer has taken the place of this one, which was silent for "
+	     "more than %d s, or whose load was resumed elsewhere; nothing is "
+	     "stored", config_.lease_s);
 }
 
 /** Write the journal: from then on the batch is going to be stored, by this writer or another. */
@@ -218,7 +229,8 @@ void Store::store_batch(const Batch &batch, const Deadline &deadline)
 {
 	std::string bytes = batch_bytes(batch, n_tables_), row = writer_key(writer_.number);
 	size_t last_piece = (bytes.size() - 1) / PIECE;
-	gateway::Put last = put(row, COLUMN_JOURNAL, journal_value(batch, bytes), batch.timestamp, durability_);
+	gateway::Put last = put(row, COLUMN_JOURNAL, journal_value(batch, bytes), batch.timestamp,
+				durability_);
 
 	if (bytes.size() > MAX_PIECES * PIECE)
 		fail(SIMIDX_E_RANGE, "a batch of %zu bytes; at most %zu can be committed at once",
@@ -226,7 +238,8 @@ void Store::store_batch(const Batch &batch, const Deadline &deadline)
 	if (batch.has_mark && !writer_.has_marks)
 		announce_marks(batch.timestamp, deadline);
 	for (size_t at = 0, i = 0; at < bytes.size(); at += PIECE, i++) {
-		gateway::Cell piece = cell(piece_column(i), bytes.substr(at, PIECE), batch.timestamp);
+		gateway::Cell piece = cell(piece_column(i), bytes.substr(at, PIECE),
+					   batch.timestamp);
 		if (at + PIECE >= bytes.size()) {
 			last.cells.push_back(piece);
 		} else {
@@ -247,7 +260,8 @@ void Store::store_batch(const Batch &batch, const Deadline &deadline)
 		if (!writer_.mine)
 			throw;
 		throw Failure(SIMIDX_E_UNKNOWN, failure.sys_errno,
-			      "some of the batch may be stored, and the next writer will store the rest: " +
+			      "some of the batch may be stored, and the next writer will store the "
+			      "rest: " +
 				      failure.text);
 	} catch (const std::bad_alloc &) {
 		throw Failure(SIMIDX_E_UNKNOWN, 0, "out of memory");
@@ -298,7 +312,8 @@ int Store::write(const simidx_engine_batch *given)
 		if (from.before) {
 			to.has_before = true;
 			to.before_fp = from.before->fp;
-			to.before_prefix.assign(from.before->prefix, from.before->prefix + n_tables_);
+			to.before_prefix.assign(from.before->prefix,
+						from.before->prefix + n_tables_);
 			if (from.before->label)
 				to.before_label_hash = label_hash(from.before->label,
 								  from.before->label_size);
@@ -358,13 +373,17 @@ uint64_t Store::reserve_ids(uint64_t n, uint64_t at_least, bool repairs)
 		if (cell)
 			saw_timestamp(cell->timestamp);
 		if (old.size() < 8 && !repairs) {
-			/* A new index. Or others have stored documents since: then it is there by now. */
+			/*
+			 * A new index. Or others have stored documents since: then it is there by
+			 * now.
+			 */
 			if (has_documents)
-				fail(SIMIDX_E_CORRUPT, "%s: the next id is lost, so that ids of documents "
-				     "would be given again; repair stores it anew",
+				fail(SIMIDX_E_CORRUPT, "%s: the next id is lost, so that ids of "
+				     "documents would be given again; repair stores it anew",
 				     config_.index_table().c_str());
 			std::string first_key(1, ROW_DOCUMENT), end(1, ROW_DOCUMENT + 1);
-			has_documents = !page(config_.docs_table(), first_key, end, 1, deadline).empty();
+			has_documents = !page(config_.docs_table(), first_key, end, 1, deadline)
+						 .empty();
 			if (has_documents)
 				continue;
 		}

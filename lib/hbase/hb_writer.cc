@@ -82,8 +82,8 @@ bool WriterRow::is_marking() const
 }
 
 /**
- * The rows of all writers, the next id, and whether the index is still the one that was opened. Pieces
- * of journals are among the columns of writers, so nobody asks for all columns.
+ * The rows of all writers, the next id, and whether the index is still the one that was opened.
+ * Pieces of journals are among the columns of writers, so nobody asks for all columns.
  */
 std::vector<WriterRow> Store::writer_rows(const std::vector<std::string> &columns,
 					  const Deadline &deadline, uint64_t *next_id)
@@ -122,7 +122,8 @@ std::vector<WriterRow> Store::writer_rows(const std::vector<std::string> &column
 WriterRow Store::read_writer(unsigned writer, const Deadline &deadline)
 {
 	std::string key = writer_key(writer);
-	auto rows = pages(config_.docs_table(), { { key, key + '\0' } }, 1, deadline, WRITER_COLUMNS);
+	auto rows = pages(config_.docs_table(), { { key, key + '\0' } }, 1, deadline,
+			  WRITER_COLUMNS);
 	WriterRow row;
 
 	if (!rows[0].empty())
@@ -138,8 +139,8 @@ bool Store::has_number(const WriterRow &row) const
 }
 
 /**
- * A number can be had if nobody has it, or this handle: it may have taken one in order to finish a batch
- * of another writer, and failed.
+ * A number can be had if nobody has it, or this handle: it may have taken one in order to finish a
+ * batch of another writer, and failed.
  */
 bool Store::can_have(const WriterRow &row) const
 {
@@ -147,9 +148,10 @@ bool Store::can_have(const WriterRow &row) const
 }
 
 /**
- * Take a number that can be had, and store what its journal has, if there is one. `row` is what was read
- * of it; afterwards it is what the row is now. Until the owner's cell is changed, the writer before may
- * store its journal or its counts, and others may have come and gone: so the row is read after that.
+ * Take a number that can be had, and store what its journal has, if there is one. `row` is what was
+ * read of it; afterwards it is what the row is now. Until the owner's cell is changed, the writer
+ * before may store its journal or its counts, and others may have come and gone: so the row is read
+ * after that.
  */
 bool Store::claim_writer(WriterRow &row, const Deadline &deadline)
 {
@@ -202,10 +204,10 @@ bool Store::take_number(WriterRow &row, const Deadline &deadline)
 }
 
 /**
- * Store what writers that have ended have left undone, what this one has not finished, and of others
- * what `which` says. A journal that is still on its way does not arrive once the number was claimed. Until
- * then it does, also where the time of its writer has passed. Returns false where that is to be tried
- * again, as another one was at it.
+ * Store what writers that have ended have left undone, what this one has not finished, and of
+ * others what `which` says. A journal that is still on its way does not arrive once the number was
+ * claimed. Until then it does, also where the time of its writer has passed. Returns false where
+ * that is to be tried again, as another one was at it.
  */
 bool Store::finish_batches(std::vector<WriterRow> &rows, Finish which, const Deadline &deadline)
 {
@@ -214,7 +216,8 @@ bool Store::finish_batches(std::vector<WriterRow> &rows, Finish which, const Dea
 	for (WriterRow &row : rows) {
 		bool ours = writer_.unfinished && row.number == writer_.number;
 		bool journal = !row.journal.empty();
-		bool shut_out = which == Finish::SHUT_OUT_MARKS && row.is_marking() && !has_number(row);
+		bool shut_out = which == Finish::SHUT_OUT_MARKS && row.is_marking() &&
+				!has_number(row);
 
 		if (shut_out || (can_have(row) && (journal || ours))) {
 			if (claim_writer(row, deadline))
@@ -224,7 +227,9 @@ bool Store::finish_batches(std::vector<WriterRow> &rows, Finish which, const Dea
 		} else if (ours && journal && row.journal_timestamp == writer_.begun) {
 			finished = false;
 		} else if (which != Finish::ENDED && journal && !has_number(row)) {
-			/* Its writer may be at it, too, or be gone: every step may be done twice. */
+			/*
+			 * Its writer may be at it, too, or be gone: every step may be done twice.
+			 */
 			finish_journal(row, deadline);
 		}
 	}
@@ -232,9 +237,10 @@ bool Store::finish_batches(std::vector<WriterRow> &rows, Finish which, const Dea
 }
 
 /**
- * Before the first look-up of a handle, finish what writers that have ended have left, so that look-ups and
- * counts agree. This is no change of the handle's own, so one that only reads does it, too. Where it must
- * not, or cannot now, the next writer does it; so it does where one of this handle is at work.
+ * Before the first look-up of a handle, finish what writers that have ended have left, so that
+ * look-ups and counts agree. This is no change of the handle's own, so one that only reads does it,
+ * too. Where it must not, or cannot now, the next writer does it; so it does where one of this
+ * handle is at work.
  */
 void Store::finish_left_once() noexcept
 {
@@ -282,8 +288,8 @@ void Store::finish_left()
 }
 
 /**
- * Have a number, for a while from now on. What other writers have left undone is finished here, because
- * the numbers that they had are free now.
+ * Have a number, for a while from now on. What other writers have left undone is finished here,
+ * because the numbers that they had are free now.
  */
 void Store::become_writer(const Deadline &deadline, Finish which)
 {
@@ -300,8 +306,8 @@ void Store::become_writer(const Deadline &deadline, Finish which)
 	auto rows = writer_rows(WRITER_COLUMNS, deadline);
 	while (!finish_batches(rows, which, deadline)) {
 		if (deadline.left() == 0)
-			fail(SIMIDX_E_BUSY, "%s: other writers are at work on batches that must be stored "
-			     "first", config_.index_table().c_str());
+			fail(SIMIDX_E_BUSY, "%s: other writers are at work on batches that must be "
+			     "stored first", config_.index_table().c_str());
 		std::this_thread::sleep_for(std::chrono::milliseconds(PAUSE_MS));
 		rows = writer_rows(WRITER_COLUMNS, deadline);
 	}
@@ -309,7 +315,8 @@ void Store::become_writer(const Deadline &deadline, Finish which)
 
 	for (WriterRow &row : rows) {
 		unused = std::max(unused, row.number + 1);
-		saw_timestamp(row.last_timestamp); /* the mark that is stored last is to be the latest */
+		/* the mark that is stored last is to be the latest */
+		saw_timestamp(row.last_timestamp);
 		if (can_have(row) && (!any || has_number(row)))
 			any = &row;
 	}
@@ -326,14 +333,15 @@ void Store::become_writer(const Deadline &deadline, Finish which)
 		if (take_number(fresh, deadline))
 			return;
 	}
-	fail(SIMIDX_E_BUSY, "%s: all %u numbers of writers are taken", config_.index_table().c_str(),
+	fail(SIMIDX_E_BUSY, "%s: all %u numbers of writers are "
+			    "taken", config_.index_table().c_str(),
 	     WRITERS);
 }
 
 std::string Store::resumed(const Deadline &deadline)
 {
-	auto rows = get_rows(config_.docs_table(), { std::string(1, ROW_COUNTER) }, deadline, nullptr,
-			     COLUMN_MARKS);
+	auto rows = get_rows(config_.docs_table(), { std::string(1, ROW_COUNTER) }, deadline,
+			     nullptr, COLUMN_MARKS);
 	const gateway::Cell *cell = find_cell(rows[0], COLUMN_MARKS);
 
 	if (!cell)
@@ -343,8 +351,9 @@ std::string Store::resumed(const Deadline &deadline)
 }
 
 /**
- * Go on after the mark, in the place of all that have begun before. Those that have announced that they
- * store marks lose their numbers after that; those that announce it later see that somebody goes on.
+ * Go on after the mark, in the place of all that have begun before. Those that have announced that
+ * they store marks lose their numbers after that; those that announce it later see that somebody
+ * goes on.
  */
 void Store::go_on_after_mark(const Deadline &deadline)
 {
@@ -358,20 +367,22 @@ void Store::go_on_after_mark(const Deadline &deadline)
 			return;
 		}
 		if (deadline.left() == 0)
-			fail(SIMIDX_E_BUSY, "%s: others go on after the mark, too", config_.index_table().c_str());
+			fail(SIMIDX_E_BUSY, "%s: others go on after the mark, too",
+			     config_.index_table().c_str());
 	}
 }
 
 /**
- * Before the first journal with a mark, say that one stores marks: who goes on after the mark from now on shuts
- * this one out. Somebody may have done so before that.
+ * Before the first journal with a mark, say that one stores marks: who goes on after the mark from
+ * now on shuts this one out. Somebody may have done so before that.
  */
 void Store::announce_marks(int64_t timestamp, const Deadline &deadline)
 {
-	put_as_owner(put(writer_key(writer_.number), COLUMN_MARKS, token_, timestamp, durability_), deadline);
+	put_as_owner(put(writer_key(writer_.number), COLUMN_MARKS, token_, timestamp, durability_),
+		     deadline);
 	if (resumed(deadline) != resumed_)
-		fail(SIMIDX_E_STATE, "%s: another load goes on after the mark, in the place of this one; nothing "
-		     "is stored", config_.index_table().c_str());
+		fail(SIMIDX_E_STATE, "%s: another load goes on after the mark, in the place of "
+		     "this one; nothing is stored", config_.index_table().c_str());
 	writer_.has_marks = true;
 }
 
@@ -395,7 +406,10 @@ void Store::end_writing() noexcept
 	} catch (...) {
 		/* They end by themselves. */
 	}
-	/* Also where a batch is not finished: its journal cannot arrive any more, or the next writer finds it. */
+	/*
+	 * Also where a batch is not finished: its journal cannot arrive any more, or the next
+	 * writer finds it.
+	 */
 	if (writer_.mine)
 		free_number(writer_.number, writer_.owner, ms);
 	if (!claimed_owner_.empty())

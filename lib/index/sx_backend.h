@@ -9,7 +9,8 @@
  *
  * It is chosen where an index is opened (lib/open), and does not change afterwards.
  *
- * Values change hands at eight places. Where a call has a begin and an end, these stand in a struct:
+ * Values change hands at eight places. Where a call has a begin and an end, these stand in a
+ * struct:
  *
  *	snapshot   counts for the planner; what a look-up sees
  *	near       probes of queries -> near fingerprints   (bulk: of many queries together)
@@ -48,7 +49,8 @@ typedef struct sx_condition {
 } sx_condition;
 
 #define SX_WHOLE UINT32_MAX        /* the index as a whole */
-#define SX_CHANGE (UINT32_MAX - 1) /* the transaction's change of the document `version` is stored */
+#define SX_CHANGE                                                                                  \
+	(UINT32_MAX - 1) /* the transaction's change of the document `version` is stored */
 
 typedef struct sx_conditions {
 	sx_condition *at;
@@ -212,8 +214,8 @@ typedef struct sx_backend_walk {
 } sx_backend_walk;
 
 /**
- * What only some can do. A function that needs it says so by sx_index_need(), or by sx_holder_need()
- * for an index that is not open, and by nothing else:
+ * What only some can do. A function that needs it says so by sx_index_need(), or by
+ * sx_holder_need() for an index that is not open, and by nothing else:
  *
  *	SX_HAS_TABLES  simidx_backup(), simidx_check_pages(), simidx_clusters(), simidx_compact(),
  *	               simidx_get_table_info(), simidx_loader_add_index(), simidx_loader_open(),

@@ -15,7 +15,9 @@
 #include "store/sx_page_check.h"
 #include "util/sx_err.h"
 
-/* LMDB copies by its tree of pages, and a damaged one would end the process or the copying never. */
+/*
+ * LMDB copies by its tree of pages, and a damaged one would end the process or the copying never.
+ */
 static int check_pages(const simidx *index, simidx_error *err)
 {
 	simidx_error local = { 0 };
@@ -26,7 +28,9 @@ static int check_pages(const simidx *index, simidx_error *err)
 		return rc;
 	rc = sx_page_check(txn, NULL, NULL, &local);
 	sx_txn_abort(txn);
-	/* Beside very fast commits there is no time to look, and their writer would die of damage. */
+	/*
+	 * Beside very fast commits there is no time to look, and their writer would die of damage.
+	 */
 	if (rc == SIMIDX_E_BUSY)
 		return SIMIDX_OK;
 	return rc ? sx_fail(err, rc, "nothing is copied: %s", local.text) : SIMIDX_OK;

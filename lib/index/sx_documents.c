@@ -162,11 +162,12 @@ int sx_documents_check(const simidx *index, const simidx_doc *doc, simidx_error 
 	if (!index->schema->has_ids && (doc->id != SIMIDX_NO_ID || doc->label))
 		return sx_fail(err, SIMIDX_E_MISMATCH, "the index holds no ids and no labels");
 	if (!(doc->flags & second) != !index->schema->has_fp2)
-		return sx_fail(err, SIMIDX_E_MISMATCH,
-			       doc->flags & second
-				       ? "the index keeps no second fingerprints, and the document has one"
-				       : "the index keeps a second fingerprint with each document, as indexes of "
-					 "texts do, and this one has none");
+		return sx_fail(
+			err, SIMIDX_E_MISMATCH,
+			doc->flags & second
+				? "the index keeps no second fingerprints, and the document has one"
+				: "the index keeps a second fingerprint with each document, as "
+				  "indexes of texts do, and this one has none");
 	if (doc->flags & SIMIDX_DOC_TIME && !index->schema->has_times)
 		return sx_fail(err, SIMIDX_E_MISMATCH,
 			       "the index keeps no times, and the document has one");

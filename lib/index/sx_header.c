@@ -143,12 +143,15 @@ static int check_version(const sx_header *h, simidx_error *err)
 	unsigned format = h->major << 16 | h->minor;
 
 	if (format != (SX_FORMAT_MAJOR << 16 | SX_FORMAT_MINOR))
-		return sx_fail(err, SIMIDX_E_VERSION,
-			       "the index is of format %u.%u, and this library reads %d.%d only: %s",
-			       h->major, h->minor, SX_FORMAT_MAJOR, SX_FORMAT_MINOR,
-			       format < (SX_FORMAT_MAJOR << 16 | SX_FORMAT_MINOR)
-				       ? "simidx-query of the version that made it can dump it for simidx-load"
-				       : "a later version made it");
+		return sx_fail(
+			err, SIMIDX_E_VERSION,
+			"the index is of format %u.%u, and this library reads %d.%d only: "
+			"%s",
+			h->major, h->minor, SX_FORMAT_MAJOR, SX_FORMAT_MINOR,
+			format < (SX_FORMAT_MAJOR << 16 | SX_FORMAT_MINOR)
+				? "simidx-query of the version that made it can dump it for "
+				  "simidx-load"
+				: "a later version made it");
 	if (h->incompat & ~SX_KNOWN_INCOMPAT)
 		return sx_fail(err, SIMIDX_E_VERSION,
 			       "the index uses features (%08x) that this library does not know",
@@ -201,8 +204,8 @@ static int is_merge_possible(const sx_header *h)
 
 static int check_values(const sx_header *h, simidx_error *err)
 {
-	const uint32_t flags =
-		SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_NOTES | sx_columns_flags() | SX_FLAG_UNKNOWN_FP2;
+	const uint32_t flags = SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_NOTES | sx_columns_flags() |
+			       SX_FLAG_UNKNOWN_FP2;
 	const uint32_t state = SX_STATE_SUPERSEDED | SX_STATE_MERGING | SX_STATE_PARTIAL;
 	const char *wrong = NULL;
 
@@ -259,7 +262,8 @@ int sx_header_decode(sx_header *h, sx_slice bytes, simidx_error *err)
 
 	memset(h, 0, sizeof(*h));
 	if (bytes.size < TABLES_AT || memcmp(in, magic, sizeof(magic)))
-		return sx_fail(err, SIMIDX_E_NOT_INDEX, "not a simidx index: the header has no magic");
+		return sx_fail(err, SIMIDX_E_NOT_INDEX,
+			       "not a simidx index: the header has no magic");
 	get_fixed(h, in);
 	/* The version first: another one may lay out the rest in its own way. */
 	rc = check_version(h, err);

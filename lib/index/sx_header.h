@@ -80,7 +80,9 @@ static inline sx_fresh_span sx_header_fresh(const sx_header *h)
  */
 sx_table_count *sx_header_count(sx_header *header, unsigned number);
 
-/** Whether documents have ids. Where they have none, a document is a fingerprint and nothing else. */
+/**
+ * Whether documents have ids. Where they have none, a document is a fingerprint and nothing else.
+ */
 static inline int sx_header_has_ids(const sx_header *h)
 {
 	return !(h->flags & SIMIDX_CREATE_NO_IDS);
@@ -96,7 +98,8 @@ static inline uint64_t sx_header_documents(const sx_header *h)
 /** Whether an index can have these flags of simidx_create(): columns and notes need ids. */
 static inline int sx_header_can_have(uint32_t flags)
 {
-	return !(flags & SIMIDX_CREATE_NO_IDS && flags & (sx_columns_flags() | SIMIDX_CREATE_NOTES));
+	return !(flags & SIMIDX_CREATE_NO_IDS &&
+		 flags & (sx_columns_flags() | SIMIDX_CREATE_NOTES));
 }
 
 /**

@@ -14,7 +14,9 @@
 #include "plan/sx_planner.h"
 #include "table/sx_block_index_cache.h"
 
-/** What a join does instead of what is cheapest, or usual, which 0 is. Tests need it for small sets. */
+/**
+ * What a join does instead of what is cheapest, or usual, which 0 is. Tests need it for small sets.
+ */
 typedef struct sx_join_tuning {
 	unsigned method;       /* 1: bucket by bucket; 2: everything is compared with everything */
 	unsigned cut;          /* into parts: 1, by the leads of tables; 2, as 4x16 */
@@ -44,10 +46,9 @@ typedef struct sx_tuning {
  */
 struct simidx {
 	const sx_schema *schema;   /* what it is */
-	const sx_backend *backend; /* what holds the tables: */
-	sx_store *store;           /* a directory (lib/local), or */
-	struct sx_engine
-		*engine; /* an engine (lib/remote), and then there is no store and no tables */
+	const sx_backend *backend; /* what holds the tables */
+	sx_store *store;           /* of a directory (lib/local); NULL with an engine */
+	struct sx_engine *engine;  /* (lib/remote) without a store and tables; NULL with a store */
 	sx_tables tables;
 	int read_only;
 	int checks;              /* searches check the blocks that they read */

@@ -142,9 +142,9 @@ static int find_newest(sx_txn *txn, const sx_meta *meta, unsigned *copy, simidx_
 }
 
 /*
- * The sound copy of a record, of two the newest, as its check gives it. Where there is none: what is
- * wrong with the copies, or that they are damaged if it is not the same. SIMIDX_E_NOT_FOUND without
- * setting err if no copy has one.
+ * The sound copy of a record, of two the newest, as its check gives it. Where there is none: what
+ * is wrong with the copies, or that they are damaged if it is not the same. SIMIDX_E_NOT_FOUND
+ * without setting err if no copy has one.
  */
 static int read_record(sx_txn *txn, const sx_meta *meta, const struct record *r, void *out,
 		       simidx_error *err)
@@ -326,10 +326,13 @@ int sx_meta_find_commit(sx_txn *txn, sx_page_roots *roots, uint64_t *commit, sim
 
 enum finding { MISSING, DAMAGED, SOUND };
 
-/* What is to be said of the copies of one record, of which one is of the newest commit. How often. */
-static unsigned compare_copies(const struct record *r, const enum finding *found, const sx_slice *value,
-			   unsigned newest,
-			   void (*report)(void *ctx, const char *name, const char *what), void *ctx)
+/*
+ * What is to be said of the copies of one record, of which one is of the newest commit. How often.
+ */
+static unsigned compare_copies(const struct record *r, const enum finding *found,
+			       const sx_slice *value, unsigned newest,
+			       void (*report)(void *ctx, const char *name, const char *what),
+			       void *ctx)
 {
 	const char *key = r->key.data;
 	unsigned reported = 0;

@@ -7,7 +7,8 @@
  * a copy that is sound, if both are the one whose header is of the later commit; each commit writes
  * the header twice and mends the other records. doc/format.md, "Header", "Profile" and "Mark".
  *
- * What never changes stands a third time in the sub-database `basis`, for a repair of a file that was cut.
+ * What never changes stands a third time in the sub-database `basis`, for a repair of a file that
+ * was cut.
  */
 
 #ifndef SX_META_H
@@ -49,9 +50,9 @@ typedef struct sx_profile {
 } sx_profile;
 
 /**
- * Make them in the first write transaction of a store, before anything else. The header is written to
- * `basis` alone, and says what the index is: all that changes is zero in it, its commit number too. The
- * profile, which is within the limits, is written to all.
+ * Make them in the first write transaction of a store, before anything else. The header is written
+ * to `basis` alone, and says what the index is: all that changes is zero in it, its commit number
+ * too. The profile, which is within the limits, is written to all.
  */
 int sx_meta_create(sx_txn *txn, sx_meta *meta, const sx_header *header, const sx_profile *profile,
 		   simidx_error *err);
@@ -59,8 +60,8 @@ int sx_meta_create(sx_txn *txn, sx_meta *meta, const sx_header *header, const sx
 /**
  * Find them, and read the header. meta->only is set before.
  *
- * @return SIMIDX_OK; SIMIDX_E_NOT_INDEX if there are neither, or no header; SIMIDX_E_CORRUPT if
- *         one of them or `basis` is missing; the codes of sx_meta_read_header(). LMDB allows no further
+ * @return SIMIDX_OK; SIMIDX_E_NOT_INDEX if there are neither, or no header; SIMIDX_E_CORRUPT if one
+ *         of them or `basis` is missing; the codes of sx_meta_read_header(). LMDB allows no further
  *         reading in a transaction in which it met a page that it cannot read: begin another one
  *         and read one copy alone
  */
@@ -94,8 +95,8 @@ int sx_meta_check(sx_txn *txn, const sx_meta *meta,
 		  uint64_t *n_mended, simidx_error *err);
 
 /**
- * Call report() for each record of `basis` that is damaged, missing, or that of another index. No commit
- * mends it.
+ * Call report() for each record of `basis` that is damaged, missing, or that of another index. No
+ * commit mends it.
  *
  * @param header  the index's, which is sound
  * @return SIMIDX_OK, whatever was reported, or SIMIDX_E_NOMEM

@@ -24,12 +24,15 @@ int sx_note_decode(uint64_t id, sx_slice value, sx_slice *note, simidx_error *er
 	*note = (sx_slice){ value.data, is_sound ? value.size - sizeof(checksum) : 0 };
 	if (is_sound) {
 		sx_note_checksum(id, *note, checksum);
-		is_sound = !memcmp((const char *)value.data + note->size, checksum, sizeof(checksum));
+		is_sound = !memcmp((const char *)value.data + note->size, checksum,
+				   sizeof(checksum));
 	}
 	return is_sound ? SIMIDX_OK
 			: sx_fail(err, SIMIDX_E_CORRUPT,
-				  "table notes: the note of document %" PRIu64 " is not the one that "
-				  "was stored, by its checksum", id);
+				  "table notes: the note of document %" PRIu64
+				  " is not the one that "
+				  "was stored, by its checksum",
+				  id);
 }
 
 int sx_notes_get(sx_txn *txn, const sx_tables *tables, uint64_t id, sx_slice *note,

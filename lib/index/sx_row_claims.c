@@ -12,10 +12,12 @@ int sx_row_claims_push(sx_row_claims *claims, const sx_fresh_row *row, uint64_t 
 {
 	if (sx_reserve(&claims->at, &claims->cap, claims->n + 1, sizeof(*claims->at)))
 		return -1;
-	claims->at[claims->n++] = (sx_row_claim){ .hash = row->label_hash, .id = row->id, .seq = seq,
-					 .is_delete = sx_fresh_is_delete(row) != 0,
-					 .has_label = (row->op & SX_FRESH_LABEL) != 0,
-					 .has_note = (row->op & SX_FRESH_NOTE) != 0 };
+	claims->at[claims->n++] = (sx_row_claim){ .hash = row->label_hash,
+						  .id = row->id,
+						  .seq = seq,
+						  .is_delete = sx_fresh_is_delete(row) != 0,
+						  .has_label = (row->op & SX_FRESH_LABEL) != 0,
+						  .has_note = (row->op & SX_FRESH_NOTE) != 0 };
 	return 0;
 }
 

@@ -33,8 +33,8 @@ void sx_row_claims_keep_last(sx_row_claims *claims);
 int sx_row_claims_have_label(const sx_row_claims *claims, uint64_t hash, uint64_t id);
 
 /**
- * The row that has deleted a document, by which what it has left of a label or a note until the merge
- * is told; NULL: it is there, or no row is about it.
+ * The row that has deleted a document, by which what it has left of a label or a note until the
+ * merge is told; NULL: it is there, or no row is about it.
  *
  * @param at  where the last search has ended: 0 at first, and ids ascend
  */

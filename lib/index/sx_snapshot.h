@@ -66,7 +66,8 @@ int sx_snapshot_commit(sx_snapshot *snapshot, simidx_error *err);
 typedef struct sx_view {
 	sx_snapshot snapshot;
 	sx_table_view table[SX_VIEW_TABLES];
-	sx_cached_index *held[SX_VIEW_TABLES]; /* what table[].blocks is of, or of an older snapshot */
+	/* what table[].blocks is of, or of an older snapshot */
+	sx_cached_index *held[SX_VIEW_TABLES];
 	uint64_t seen;     /* the snapshot that the tables are of */
 	unsigned seen_map; /* changes of the map until then */
 	int is_whole;      /* all tables have the block indexes that they can have */

@@ -86,7 +86,8 @@ int simidx_get_table_info(simidx *index, unsigned i, simidx_table_info *out, sim
 	sx_err_clear(err);
 	info = sx_struct_begin(out, sizeof(size_t), &own, sizeof(own));
 	if (!index || !info)
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_get_table_info: bad index or struct size");
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "simidx_get_table_info: bad index or struct size");
 	rc = sx_index_need(index, SX_HAS_TABLES, "simidx_get_table_info", err);
 	if (rc)
 		return rc;

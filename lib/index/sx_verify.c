@@ -340,7 +340,8 @@ static int check_notes(struct verify *v)
 static void see_by_label(struct verify *v, const sx_rows *rows)
 {
 	for (size_t i = 0; i < rows->n; i++)
-		if (!sx_row_claims_have_label(&v->claims, rows->key[i], rows->col[SX_BY_LABEL_ID][i]))
+		if (!sx_row_claims_have_label(&v->claims, rows->key[i],
+					      rows->col[SX_BY_LABEL_ID][i]))
 			check_label(v, "by_label", rows->col[SX_BY_LABEL_ID][i], rows->key[i]);
 }
 
@@ -364,7 +365,8 @@ static void check_documents_agree(struct verify *v)
 
 	if (v->notes.rows != h->notes && !v->fresh.damaged)
 		problem(v, "notes",
-			"it has %" PRIu64 " entries of documents that are there, the header says %" PRIu64,
+			"it has %" PRIu64
+			" entries of documents that are there, the header says %" PRIu64,
 			v->notes.rows, h->notes);
 	if (!v->postings.damaged) {
 		for (unsigned t = 0; t < v->index->schema->plan.n_tables; t++)
@@ -381,7 +383,8 @@ static void check_documents_agree(struct verify *v)
 	}
 	if (v->labels.rows != h->labels && !v->fresh.damaged)
 		problem(v, "labels",
-			"it has %" PRIu64 " entries of documents that are there, the header says %" PRIu64,
+			"it has %" PRIu64
+			" entries of documents that are there, the header says %" PRIu64,
 			v->labels.rows, h->labels);
 	if (v->by_label.rows + v->fresh_labels != h->labels && !v->by_label.damaged &&
 	    !v->fresh.damaged)
@@ -411,7 +414,8 @@ static int check_documents(struct verify *v)
 {
 	const sx_tables *tables = &v->index->tables;
 	const sx_header *h = &v->snapshot.header;
-	int rc = check_table(v, &tables->postings, &v->postings, &h->other[SX_COUNT_POSTINGS], NULL);
+	int rc = check_table(v, &tables->postings, &v->postings, &h->other[SX_COUNT_POSTINGS],
+			     NULL);
 
 	if (!rc)
 		rc = check_table(v, &tables->docs, &v->docs, &h->other[SX_COUNT_DOCS], see_docs);
@@ -462,7 +466,10 @@ static void note_page(void *ctx, const char *table, const char *text)
 	problem(ctx, table, "%s", text);
 }
 
-/* The number of the commit that the header page leads to that LMDB does not use, if it may be the last. */
+/*
+ * The number of the commit that the header page leads to that LMDB does not use, if it may be the
+ * last.
+ */
 static int find_later(struct verify *v, uint64_t *commit)
 {
 	sx_page_roots roots = { .txn = 0 }, other;
@@ -498,7 +505,8 @@ static int begin(struct verify *v)
 	rc = sx_snapshot_load(&v->snapshot, v->err);
 	if (!rc && later > h->commit)
 		problem(v, SX_PAGE_TABLES,
-			"a header page has another transaction number than its commit: commit %" PRIu64
+			"a header page has another transaction number than its commit: commit "
+			"%" PRIu64
 			" is shown, and the last one is %" PRIu64,
 			h->commit, later);
 	return rc;

@@ -17,7 +17,8 @@ int sx_verify(const simidx *index, void (*callback)(void *ctx, const simidx_prob
 /**
  * Verify an index.
  *
- * @param refusal  begins the text where it is not sound: "<refusal> 2 problems: the first one is ..."
+ * @param refusal  begins the text where it is not sound: "<refusal> 2 problems: the first one is
+ *                 ..."
  * @param stop     asked now and then whether to stop; may be NULL
  * @param ctx      passed to it
  * @return SIMIDX_OK; SIMIDX_E_CORRUPT; SIMIDX_E_STOPPED; what else simidx_verify() returns

@@ -20,8 +20,8 @@
 #define PIECE 65536 /* members that are delivered together */
 
 /*
- * The leader of a node is another node of its cluster, and the last one of a chain of leaders is the
- * best node: it has the keeper.
+ * The leader of a node is another node of its cluster, and the last one of a chain of leaders is
+ * the best node: it has the keeper.
  */
 struct clusters {
 	sx_join join;
@@ -60,7 +60,8 @@ static int sort_by_score(const sx_join_nodes *nodes, uint32_t *order, uint32_t *
 
 			for (size_t out = from; out < end; out++) {
 				int takes_j = i == middle ||
-					      (j < end && is_scored_better(nodes, order[j], order[i]));
+					      (j < end &&
+					       is_scored_better(nodes, order[j], order[i]));
 
 				scratch[out] = takes_j ? order[j++] : order[i++];
 			}
@@ -98,7 +99,9 @@ static int sort_by_id(const sx_join_nodes *nodes, uint32_t *order)
 	return rc;
 }
 
-/* Sort all nodes by their best documents, the best one first: `order` is the nodes in this order. */
+/*
+ * Sort all nodes by their best documents, the best one first: `order` is the nodes in this order.
+ */
 static int rank_nodes(struct clusters *c, uint32_t *order)
 {
 	sx_join_nodes *nodes = &c->nodes;
@@ -432,8 +435,13 @@ static int deliver(struct clusters *c)
 		rc = sx_sorter_next(c->members, &record, c->nodes.err);
 		if (rc)
 			break;
-		piece[n++] = (simidx_member){ record[0], has_ids ? record[2] : SIMIDX_NO_ID, record[3],
-					      (unsigned)(record[4] >> 1), record[4] & 1, NULL, 0 };
+		piece[n++] = (simidx_member){ record[0],
+					      has_ids ? record[2] : SIMIDX_NO_ID,
+					      record[3],
+					      (unsigned)(record[4] >> 1),
+					      record[4] & 1,
+					      NULL,
+					      0 };
 		if (n == PIECE) {
 			rc = deliver_piece(c, piece, n);
 			n = 0;
@@ -479,7 +487,8 @@ static int check(const simidx *index, const simidx_clusters_options *o, simidx_e
 		return sx_fail(err, SIMIDX_E_ARG,
 			       "simidx_clusters: unknown link or keep, or a max_size of 1");
 	if (o->keep == SIMIDX_KEEP_LONGEST && !o->length)
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_clusters: nobody tells how long texts are");
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "simidx_clusters: nobody tells how long texts are");
 	if (index && !index->schema->has_ids && o->keep >= SIMIDX_KEEP_SMALLEST_LABEL)
 		return sx_fail(err, SIMIDX_E_UNSUPPORTED,
 			       "an index without ids has no labels and knows no texts");

@@ -75,7 +75,8 @@ static int check_indexes(const simidx *index, const simidx *other, simidx_error 
 	if (rc || !other)
 		return rc;
 	if (index == other)
-		return sx_fail(err, SIMIDX_E_ARG, "an index is not joined with itself as another one");
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "an index is not joined with itself as another one");
 	if (index->schema->bits != other->schema->bits)
 		return sx_fail(err, SIMIDX_E_MISMATCH,
 			       "fingerprints of %u bits are not joined with those of %u",
@@ -111,8 +112,9 @@ static int choose_radii(sx_join *join, simidx_error *err)
 			       info->radius, bits);
 	info->radius2 = SIMIDX_JOIN_NO_RADIUS2;
 	if (o->flags & SIMIDX_JOIN_FP2 && has_fp2)
-		info->radius2 = o->radius2 == SIMIDX_JOIN_DEFAULT_RADIUS ? SIMIDX_JOIN_DEFAULT_RADIUS2
-									: o->radius2;
+		info->radius2 = o->radius2 == SIMIDX_JOIN_DEFAULT_RADIUS
+					? SIMIDX_JOIN_DEFAULT_RADIUS2
+					: o->radius2;
 	info->threads = sx_pool_threads(o->threads);
 	return SIMIDX_OK;
 }
@@ -264,7 +266,9 @@ static int by_width(const void *a, const void *b)
 	return x->mask > y->mask ? -1 : x->mask < y->mask;
 }
 
-/* Cut the widest parts in halves until there are enough. Returns 0, or -1 where bits are too few. */
+/*
+ * Cut the widest parts in halves until there are enough. Returns 0, or -1 where bits are too few.
+ */
 static int cut_halves(uint64_t *mask, unsigned *n, unsigned want)
 {
 	while (*n < want) {

@@ -62,7 +62,7 @@ typedef struct sx_join_part {
 } sx_join_part;
 
 typedef struct sx_join_method {
-	int scans;        /* everything is compared with everything, or else by parts: */
+	int scans;        /* everything is compared with everything, not by parts */
 	unsigned n_parts; /* 0 for radius 0, for which equal fingerprints are enough */
 	sx_join_part part[SX_JOIN_MAX_PARTS];
 	double seconds;   /* about, of one thread, without what the pairs take that are found */
@@ -71,8 +71,8 @@ typedef struct sx_join_method {
 /**
  * Cut the bits into k + 1 parts, k = 1..SX_JOIN_MAX_RADIUS.
  *
- * @param by_leads  as the leads of the plan's tables do, of which few have to be sorted but some may
- *                  be narrow; else as 4x16 does. Parts are cut in halves as they are needed
+ * @param by_leads  as the leads of the plan's tables do, of which few have to be sorted but some
+ *                  may be narrow; else as 4x16 does. Parts are cut in halves as they are needed
  * @return how many; 0 = there are not so many, with by_leads only
  */
 unsigned sx_join_cut(const sx_plan *plan, unsigned k, int by_leads,
@@ -140,7 +140,9 @@ uint64_t sx_join_rows(const sx_join_input *input);
 int sx_join_label(const sx_join_input *input, uint64_t id, const char **label, size_t *size,
 		  simidx_error *err);
 
-/** Returns rc. An error that reading an input gave is given its path, where there are two inputs. */
+/**
+ * Returns rc. An error that reading an input gave is given its path, where there are two inputs.
+ */
 int sx_join_failed(const sx_join_input *input, int rc, simidx_error *err);
 
 /** Whether second fingerprints count. */

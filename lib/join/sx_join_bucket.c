@@ -138,7 +138,7 @@ static int read_table(sx_join_stream *stream, unsigned i, simidx_error *err)
 	return s->n ? SIMIDX_OK : SIMIDX_E_END;
 }
 
-/* Have an entry of input number i at hand. SIMIDX_E_END without setting err; the codes of a walk. */
+/* Have an entry of input i at hand. SIMIDX_E_END without setting err; the codes of a walk. */
 static int more(sx_join_stream *stream, unsigned i, simidx_error *err)
 {
 	const sx_join_order *order = &stream->source->of[i];
@@ -192,10 +192,8 @@ static int take_fresh(sx_join_order *order, const sx_perm *perm, simidx_error *e
 	return SIMIDX_OK;
 }
 
-/*
- * Sort them, from the table that is in the order of fingerprints. A stable sort by the prefix is all
- * that is needed: the other bits are in order already.
- */
+/* Sort them, from the table that is in the order of fingerprints. A stable sort by the prefix is
+   all that is needed: the other bits are in order already. */
 static int sort(sx_join_order *order, const sx_join *join, const sx_perm *perm, simidx_error *err)
 {
 	uint64_t some[SX_SORTER_SOME], done = 0;
@@ -214,7 +212,8 @@ static int sort(sx_join_order *order, const sx_join *join, const sx_perm *perm, 
 		rc = sx_join_stream_begin(&stream, &stored, 0, UINT64_MAX, err);
 	while (!rc && !(rc = more(&stream, 0, err))) {
 		done += from->n;
-		rc = sx_join_tell(join, "sorting fingerprints", done, sx_join_rows(order->input), err);
+		rc = sx_join_tell(join, "sorting fingerprints", done, sx_join_rows(order->input),
+				  err);
 		while (!rc && from->at < from->n) {
 			size_t n = 0;
 
@@ -289,7 +288,8 @@ static int spill_bucket(sx_join_batch *b, size_t end, sx_join_stream *stream, un
 	int has_inputs = stream->source->n == 2;
 	sx_join_place *s = &stream->of[i];
 	uint64_t some[SX_FRAME_RECORDS];
-	int rc = sx_spill_new(stream->source->join->options.tmpdir, SPILL_BUFFER, &b->spilled[i], err);
+	int rc = sx_spill_new(stream->source->join->options.tmpdir, SPILL_BUFFER, &b->spilled[i],
+			      err);
 
 	for (size_t from = b->n; !rc && from < end;) {
 		size_t n = 0;
@@ -432,8 +432,8 @@ struct large {
 	sx_join_stream stream;
 	sx_join_batch some;  /* entries that were read last */
 	size_t at;
-	sx_join_batch *room; /* for entries that are joined, */
-	size_t max;          /* this many */
+	sx_join_batch *room; /* for entries that are joined */
+	size_t max;          /* entries that it has room for */
 	uint64_t mask, value;
 	sx_join_constraint constraint;
 	sx_joiner *joiner;
@@ -548,9 +548,9 @@ static int join_value(struct large *l)
 }
 
 /*
- * Some more bits are chosen k + 1 times: a pair within k errors agrees in one of the choices, and the
- * first of these reports it. So the entries are read for each value of each choice. If still too many
- * have one value, they are joined in chunks. That always works, but takes time by their square.
+ * Some more bits are chosen k + 1 times: a pair within k errors agrees in one of the choices, and
+ * the first of these reports it. So the entries are read for each value of each choice. If still
+ * too many have one value, they are joined in chunks, which takes time by their square.
  */
 static int join_large(struct large *l)
 {

@@ -28,9 +28,10 @@
 /** The distinct fingerprints of one input, permuted, ascending. */
 typedef struct sx_join_order {
 	const sx_join_input *input;
-	const sx_table *table; /* that has them in this order, or NULL: */
-	sx_sorter *sorter;     /* then they have been sorted, or */
-	sx_spill *spill;       /* are a bucket that was spilled */
+	/* where they are: in a table that has this order, else sorted, else in a spilled bucket */
+	const sx_table *table;
+	sx_sorter *sorter;
+	sx_spill *spill;
 	uint64_t *fresh;       /* those of fresh rows, permuted, ascending */
 	size_t n_fresh;
 } sx_join_order;
@@ -105,16 +106,16 @@ typedef struct sx_join_batch {
 void sx_join_batch_free(sx_join_batch *batch);
 
 /**
- * Read the next buckets, of some ten thousand entries or of one bucket with more. An entry that both
- * inputs have is one. All zero is an empty batch.
+ * Read the next buckets, of some ten thousand entries or of one bucket with more. An entry that
+ * both inputs have is one. All zero is an empty batch.
  *
  * @param shift  entries that agree in the bits from here on up are one bucket; 64 = every entry is
  *               one of its own
  * @param max    most entries, at least 2. A bucket with more is left out, and perhaps one with more
  *               than half as many: where the source was sorted, the bucket is spilled to temporary
  *               files; else its rest is not read
- * @return SIMIDX_OK, also with none: that is the end, unless has_large; SIMIDX_E_NOMEM; the codes of
- *         a walk, and of a temporary file
+ * @return SIMIDX_OK, also with none: that is the end, unless has_large; SIMIDX_E_NOMEM; the codes
+ *         of a walk, and of a temporary file
  */
 int sx_join_batch_read(sx_join_batch *batch, sx_join_stream *stream, unsigned shift, size_t max,
 		       simidx_error *err);

@@ -36,8 +36,8 @@ static int seek(sx_join_documents *d, const sx_sort_key *from, simidx_error *err
 	int rc;
 
 	sx_table_walk_end(&d->walk);
-	rc = sx_table_walk_begin(&d->walk, d->input->snapshot.txn, documents_of(d->input->index), from,
-				 err);
+	rc = sx_table_walk_begin(&d->walk, d->input->snapshot.txn, documents_of(d->input->index),
+				 from, err);
 	return rc ? sx_join_failed(d->input, rc, err) : next_piece(d, err);
 }
 
@@ -108,6 +108,7 @@ static int take(sx_join_documents *d, uint64_t fp, simidx_error *err)
 {
 	const sx_join_input *in = d->input;
 	const sx_rows *rows = &d->walk.rows;
+	const sx_table *postings = &in->index->tables.postings;
 	int has_ids = in->index->schema->has_ids, rc = SIMIDX_OK;
 	size_t tables;
 
@@ -124,7 +125,7 @@ static int take(sx_join_documents *d, uint64_t fp, simidx_error *err)
 			break;
 		if (has_ids) {
 			doc.id = rows->col[SX_POSTINGS_ID][d->at];
-			doc.fp2 = sx_table_values(&in->index->tables.postings, rows, d->at).of[SX_FP2];
+			doc.fp2 = sx_table_values(postings, rows, d->at).of[SX_FP2];
 		}
 		d->at++;
 		if (!has_ids || !is_touched(in, doc.id))
@@ -459,7 +460,8 @@ int sx_join_nodes_read(const sx_join_nodes *nodes, sx_join_documents *d, size_t 
 	for (size_t i = 0; !d->input->index->schema->has_ids && i < d->n; i++)
 		d->doc[i].id = d->doc[i].fp;
 	if (!rc && !((at + 1) & 0xfff))
-		rc = sx_join_tell(nodes->join, "reading documents", at + 1, nodes->fps.n, nodes->err);
+		rc = sx_join_tell(nodes->join, "reading documents", at + 1, nodes->fps.n,
+				  nodes->err);
 	return rc;
 }
 

@@ -44,7 +44,9 @@ typedef struct sx_join_documents {
 	size_t fresh;   /* next of the fresh ones */
 } sx_join_documents;
 
-/** Begin to read those of input[number]. All zero before. Nothing fails, and nothing is read yet. */
+/**
+ * Begin to read those of input[number]. All zero before. Nothing fails, and nothing is read yet.
+ */
 void sx_join_documents_begin(sx_join_documents *d, const sx_join *join, unsigned number);
 
 /** All zero is allowed. */
@@ -59,8 +61,9 @@ void sx_join_documents_end(sx_join_documents *d);
 int sx_join_documents_of(sx_join_documents *d, uint64_t fp, simidx_error *err);
 
 /**
- * Read the documents of the next fingerprint that has several of them, or perhaps one or none; there
- * are no nodes. SIMIDX_E_END after the last one, without setting err; else as sx_join_documents_of().
+ * Read the documents of the next fingerprint that has several of them, or perhaps one or none;
+ * there are no nodes. SIMIDX_E_END after the last one, without setting err; else as
+ * sx_join_documents_of().
  */
 int sx_join_documents_repeated(sx_join_documents *d, simidx_error *err);
 
@@ -77,7 +80,9 @@ int sx_join_are_near(const sx_join *join, unsigned distance, const sx_join_node 
  * The nodes of all pairs, for clusters
  */
 
-/** How well a document is suited as a keeper: the smallest key is the best, then the smallest id. */
+/**
+ * How well a document is suited as a keeper: the smallest key is the best, then the smallest id.
+ */
 typedef struct sx_join_score {
 	uint64_t key, id;
 	size_t label, label_size; /* place in labels[], with SIMIDX_KEEP_SMALLEST_LABEL */
@@ -88,8 +93,8 @@ typedef struct sx_join_nodes {
 	const sx_join *join;
 	simidx_clusters_options options;
 	sx_u64s fps;     /* that are in some pair, ascending */
-	size_t n, room;  /* nodes; for how many there is room in: */
-	uint64_t *least; /* smallest id of each */
+	size_t n, room;  /* nodes, and for how many there is room in the arrays below */
+	uint64_t *least; /* smallest id of each node */
 	uint64_t *best;  /* id of its best document; NULL with SIMIDX_KEEP_SMALLEST_ID */
 	uint64_t *size;  /* its documents; NULL where a cluster can have any number */
 	uint64_t *fp2;   /* of it; NULL where these do not count */

@@ -23,7 +23,9 @@
 #define MOST_ENTRIES ((size_t)1 << 31)
 #define PAIRS_AT_ONCE 512
 
-/* What the threads share. The sorter, the caller's functions and `stream` are used under the lock. */
+/*
+ * What the threads share. The sorter, the caller's functions and `stream` are used under the lock.
+ */
 struct find {
 	const sx_join *join;
 	pthread_mutex_t lock;
@@ -146,7 +148,8 @@ static int find_common(struct find *f, simidx_error *err)
 	sx_join_batch batch = { 0 };
 	int rc = begin_source(f, NULL, 1, 0, err);
 
-	while (!rc && !(rc = sx_join_batch_read(&batch, &f->stream, 64, SIZE_MAX, err)) && batch.n) {
+	while (!rc && !(rc = sx_join_batch_read(&batch, &f->stream, 64, SIZE_MAX, err)) &&
+	       batch.n) {
 		for (size_t i = 0; !rc && i < batch.n; i++)
 			if (batch.inputs[i] == 3)
 				rc = add_equal(f, batch.v[i], err);
@@ -351,7 +354,8 @@ struct scan {
 };
 
 /* Compare each of a batch with those of a chunk of the scanned that come before it. */
-static int compare_chunk(struct worker *w, const sx_join_batch *scanned, size_t from, uint32_t *hits)
+static int compare_chunk(struct worker *w, const sx_join_batch *scanned, size_t from,
+			 uint32_t *hits)
 {
 	const sx_join *join = w->f->join;
 	const sx_kernel *kernel = sx_join_kernel(join);
@@ -365,7 +369,8 @@ static int compare_chunk(struct worker *w, const sx_join_batch *scanned, size_t 
 		found = kernel->near_u64(scanned->v + from, n, b->v[i], join->info.radius, hits);
 		for (size_t h = 0; !rc && h < found; h++) {
 			size_t at = from + hits[h];
-			unsigned x = has_inputs ? scanned->inputs[at] : 3, y = has_inputs ? b->inputs[i] : 3;
+			unsigned x = has_inputs ? scanned->inputs[at] : 3,
+				 y = has_inputs ? b->inputs[i] : 3;
 
 			if ((x & 1 && y & 2) || (x & 2 && y & 1))
 				rc = push_pair(w, scanned->v[at], b->v[i]);

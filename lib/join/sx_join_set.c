@@ -20,7 +20,8 @@
 #define SIZE_CLASSES 128    /* half powers of two */
 
 /* Nanoseconds, measured with AVX-512 on 64 bits. */
-#define COST_GROUPED 2.0    /* to bring an entry into its group, and compare it with its neighbours */
+#define COST_GROUPED 2.0    /* to bring an entry into its group, and compare it with its
+                               neighbours */
 #define COST_IN_ORDER 0.8   /* only to compare it */
 #define COST_COUNTER 0.15
 #define COST_PASS 20.0
@@ -227,7 +228,8 @@ static const struct split *known_split(sx_joiner *j, const struct set *set)
 	unsigned size_class = 2 * log + (log && n >> (log - 1) & 1);
 
 	if (!j->has_split[size_class]) {
-		j->split[size_class] = choose_split(set, n, &j->constraint, j->cost_pair, &j->tuning);
+		j->split[size_class] = choose_split(set, n, &j->constraint, j->cost_pair,
+						    &j->tuning);
 		j->has_split[size_class] = 1;
 	}
 	return &j->split[size_class];
@@ -327,8 +329,8 @@ static void compare_groups(sx_joiner *j, const struct set *set, const uint64_t *
 	size_t end = 0; /* of the group of the entry before */
 
 	for (size_t at = 0; at < n && !j->rc;) {
-		size_t found = j->kernel->near_after(v, &at, n, reach, same, j->constraint.k, j->near,
-						     NEAR_AT_ONCE);
+		size_t found = j->kernel->near_after(v, &at, n, reach, same, j->constraint.k,
+						     j->near, NEAR_AT_ONCE);
 
 		for (size_t h = 0; h < found; h++) {
 			size_t i = (size_t)(j->near[h] >> 8), d = j->near[h] & 0xff;

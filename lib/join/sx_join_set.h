@@ -8,10 +8,10 @@
  *
  * A *constraint* says in which bits all of a set agree, and in which a pair of it must differ. Each
  * group of bits in which it must differ takes one of the k errors. If e are left for the other
- * bits, these are cut into e + 1 *sub-blocks*, and a pair agrees in at least one of them. So the set
- * is grouped by each sub-block in turn, and only what is in one group is compared. A pair may agree
- * in several sub-blocks. The first one reports it: in the groups of the later ones, a pair must
- * differ in those before. A group that stays large is treated as a set of its own.
+ * bits, these are cut into e + 1 *sub-blocks*, and a pair agrees in at least one of them. So the
+ * set is grouped by each sub-block in turn, and only what is in one group is compared. A pair may
+ * agree in several sub-blocks. The first one reports it: in the groups of the later ones, a pair
+ * must differ in those before. A group that stays large is treated as a set of its own.
  *
  * A small planner chooses the bits and widths of sub-blocks by what they cost.
  */
@@ -33,7 +33,10 @@
 /** Most parts into which the bits of a fingerprint are cut. */
 #define SX_JOIN_MAX_PARTS (SX_JOIN_MAX_RADIUS + 1)
 
-/** Most masks in which a pair must differ that a set can begin with: parts, and choices of more bits. */
+/**
+ * Most masks in which a pair must differ that a set can begin with: parts, and choices of more
+ * bits.
+ */
 #define SX_JOIN_MAX_MUST (2 * SX_JOIN_MAX_PARTS)
 
 /** From this bit on the inputs of an entry have the number of its chunk, if there are chunks. */

@@ -198,7 +198,8 @@ static int add_labels(struct pairs *p)
 
 		rc = sx_join_label(a, pair->id_a, &pair->label_a, &pair->label_size_a, p->err);
 		if (!rc)
-			rc = sx_join_label(b, pair->id_b, &pair->label_b, &pair->label_size_b, p->err);
+			rc = sx_join_label(b, pair->id_b, &pair->label_b, &pair->label_size_b,
+					   p->err);
 	}
 	return rc;
 }
@@ -441,7 +442,8 @@ int simidx_pairs(simidx *index, simidx *other, const simidx_join_options *option
 	sx_err_clear(err);
 	taker = sx_struct_read(taker, SX_STRUCT_TO(simidx_pairs_taker, groups), &own, sizeof(own));
 	if (!taker || !taker->pairs == !taker->groups)
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_pairs: somebody must take pairs or groups");
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "simidx_pairs: somebody must take pairs or groups");
 	p = sx_calloc(1, sizeof(*p));
 	if (!p)
 		return sx_fail_nomem(err);

@@ -122,7 +122,9 @@ AVX2 static unsigned near_16_avx2(const uint32_t *words, uint32_t query, unsigne
 	return near_eight_words(words, want, max) | near_eight_words(words + 8, want, max) << 8;
 }
 
-/* Zero in the elements of at most k bits, for the small k of a join: bits are cleared one by one. */
+/*
+ * Zero in the elements of at most k bits, for the small k of a join: bits are cleared one by one.
+ */
 AVX2 SX_INLINE __m256i without_bits(__m256i x, unsigned k)
 {
 	for (; k; k--)
@@ -167,8 +169,8 @@ AVX2 SX_INLINE size_t near_after_of(const uint64_t *v, size_t *from, size_t n, u
 			continue;
 		found = sx_emit_after(lanes_of(more) & near, at, 0, hits, found);
 		for (unsigned d = 1; d <= reach; d++)
-			found = sx_emit_after(lanes_of(near_after_four(p, d, k)) & near, at, d, hits,
-					      found);
+			found = sx_emit_after(lanes_of(near_after_four(p, d, k)) & near, at, d,
+					      hits, found);
 	}
 	*from = at < n ? at : n;
 	return found;

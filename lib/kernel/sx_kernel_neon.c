@@ -102,8 +102,8 @@ static unsigned near_16_neon(const uint32_t *words, uint32_t query, unsigned k)
 	return near;
 }
 
-static size_t near_after_neon(const uint64_t *v, size_t *from, size_t n, unsigned reach, uint64_t same,
-			      unsigned k, uint64_t *hits, size_t room)
+static size_t near_after_neon(const uint64_t *v, size_t *from, size_t n, unsigned reach,
+			      uint64_t same, unsigned k, uint64_t *hits, size_t room)
 {
 	return sx_near_after_plain(sx_count_builtin, v, from, n, reach, same, k, hits, room);
 }

@@ -84,7 +84,8 @@ SX_INLINE unsigned sx_near_16_plain(sx_count_fn *count, const uint32_t *words, u
 }
 
 /** Write (base + number) << 8 | d of each set bit, after `found` hits; returns the new `found`. */
-SX_INLINE size_t sx_emit_after(unsigned lanes, size_t base, unsigned d, uint64_t *hits, size_t found)
+SX_INLINE size_t sx_emit_after(unsigned lanes, size_t base, unsigned d, uint64_t *hits,
+			       size_t found)
 {
 	for (; lanes; lanes &= lanes - 1)
 		hits[found++] = (uint64_t)(base + (unsigned)__builtin_ctz(lanes)) << 8 | d;

@@ -60,8 +60,8 @@ typedef struct sx_kernel {
 	 * most k bits, d = 1..reach, and i << 8 where it agrees in `same` with entry i + reach +
 	 * 1. Hits of one d come by i.
 	 *
-	 * @param v      n entries, and room for 16 + `reach` more, which are read: entry i + d may be
-	 *               one of these
+	 * @param v      n entries, and room for 16 + `reach` more, which are read: entry i + d may
+	 *               be one of these
 	 * @param from   set to where to go on, n at the end
 	 * @param reach  1..64
 	 * @param hits   room for SX_NEAR_AFTER_ROOM(reach) or more

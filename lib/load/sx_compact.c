@@ -3,8 +3,8 @@
 
 /*
  * simidx_compact(): a loader builds the index anew from its documents, so that the new file has
- * nothing of those that were deleted. What goes into it and what comes out of it is verified, because
- * the old file is removed.
+ * nothing of those that were deleted. What goes into it and what comes out of it is verified,
+ * because the old file is removed.
  */
 
 #include <string.h>
@@ -29,7 +29,8 @@ struct compact {
 	simidx_error *err;
 };
 
-static int check_options(const simidx_compact_options *o, const char *destination, simidx_error *err)
+static int check_options(const simidx_compact_options *o, const char *destination,
+			 simidx_error *err)
 {
 	unsigned allowed = SIMIDX_OPEN_FORCE | (destination ? SIMIDX_OPEN_STATIC : 0);
 
@@ -146,7 +147,8 @@ int simidx_compact(const char *path, const char *destination, const simidx_compa
 	if (!path ||
 	    (out && !sx_struct_begin(out, sizeof(size_t), &own_report, sizeof(own_report))))
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_compact: no path, or bad struct size");
-	c.options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own, sizeof(own));
+	c.options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own,
+				   sizeof(own));
 	rc = sx_holder_need(path, SX_HAS_TABLES, "simidx_compact", err);
 	if (!rc)
 		rc = check_options(c.options, destination, err);

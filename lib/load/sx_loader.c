@@ -147,7 +147,8 @@ static int prepare_sorters(simidx_loader *l, simidx_error *err)
 	int rc;
 
 	/* Documents and labels come in the order of ids, which a stable sort keeps. */
-	rc = sx_sorter_new(1 + index->tables.postings.n_cols, 1, 0, half, dir, &l->output.by_fp, err);
+	rc = sx_sorter_new(1 + index->tables.postings.n_cols, 1, 0, half, dir, &l->output.by_fp,
+			   err);
 	if (rc || !index->schema->has_ids)
 		return rc;
 	rc = sx_sorter_new(3 + n_values, 1, 0, half, dir, &l->input.by_id, err);
@@ -309,7 +310,8 @@ int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
 	if (rc)
 		return rc;
 	if (l->n_rows)
-		return sx_fail(err, SIMIDX_E_STATE, "simidx_loader_add_index: documents have been put already");
+		return sx_fail(err, SIMIDX_E_STATE,
+			       "simidx_loader_add_index: documents have been put already");
 	c = &l->target.create;
 	if ((c->bits ? c->bits : SIMIDX_DEFAULT_BITS) != source->schema->bits)
 		what = "another number of bits";
@@ -347,7 +349,8 @@ int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
 static int check_put(const simidx_loader *l, const simidx_doc *doc, simidx_error *err)
 {
 	if (l->broken)
-		return sx_fail(err, SIMIDX_E_STATE, "the loader can only be closed, as an earlier call failed");
+		return sx_fail(err, SIMIDX_E_STATE,
+			       "the loader can only be closed, as an earlier call failed");
 	return sx_documents_check(l->target.index, doc, err);
 }
 
@@ -509,7 +512,8 @@ int simidx_loader_finish(simidx_loader *l, simidx_loader_report *report, simidx_
 	if (!l || (report && !sx_struct_begin(report, sizeof(size_t), &own, sizeof(own))))
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_finish: bad loader or report");
 	if (l->broken)
-		return sx_fail(err, SIMIDX_E_STATE, "the loader can only be closed: it is finished, or a call failed");
+		return sx_fail(err, SIMIDX_E_STATE,
+			       "the loader can only be closed: it is finished, or a call failed");
 	l->broken = 1; /* once only, whatever comes of it */
 	l->wait_ms = l->options.wait_ms;
 	rc = build(l, err);

@@ -22,7 +22,8 @@ int sx_loader_put_label(simidx_loader *loader, const simidx_doc *doc, uint64_t i
 			simidx_error *err);
 
 /** The same for its note. */
-int sx_loader_put_note(simidx_loader *loader, const simidx_doc *doc, uint64_t id, simidx_error *err);
+int sx_loader_put_note(simidx_loader *loader, const simidx_doc *doc, uint64_t id,
+		       simidx_error *err);
 
 /** Read a label that was put; `where` is that of input.label_rows. */
 int sx_loader_read_label(simidx_loader *loader, uint64_t where, sx_loader_bytes *label,

@@ -11,8 +11,8 @@
 #include <simidx_load.h>
 
 /**
- * What stands for a second fingerprint that is not known: the value of none of the documents that are
- * put. Before the first one.
+ * What stands for a second fingerprint that is not known: the value of none of the documents that
+ * are put. Before the first one.
  */
 void sx_loader_set_unknown_fp2(simidx_loader *loader, uint64_t value);
 

@@ -17,7 +17,7 @@
 struct needs {
 	uint64_t index; /* beside the path */
 	uint64_t sort;  /* for temporary files, before the tables are made */
-	uint64_t build; /* and while they are */
+	uint64_t build; /* for temporary files, while the tables are made */
 };
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -67,7 +67,8 @@ static unsigned values_width(const simidx_loader *l)
 }
 
 /* The size of an index of n documents. Of the labels there are some bytes beside their own. */
-static uint64_t index_bytes(const simidx_loader *l, uint64_t n, uint64_t labels, uint64_t label_bytes)
+static uint64_t index_bytes(const simidx_loader *l, uint64_t n, uint64_t labels,
+			    uint64_t label_bytes)
 {
 	int bits = (int)l->target.index->schema->bits -
 		   (63 - __builtin_clzll(n | 1)); /* left by log2(n) */
@@ -165,7 +166,8 @@ int simidx_loader_expect(simidx_loader *l, uint64_t documents, uint64_t label_by
 	if (!l)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_expect: loader is NULL");
 	if (l->broken)
-		return sx_fail(err, SIMIDX_E_STATE, "the loader can only be closed: it is finished, or a call failed");
+		return sx_fail(err, SIMIDX_E_STATE,
+			       "the loader can only be closed: it is finished, or a call failed");
 	if (documents > SIMIDX_MAX_ID || label_bytes > SIMIDX_MAX_ID)
 		return sx_fail(err, SIMIDX_E_RANGE, "more documents than there are ids");
 	n = l->sources.documents + documents;

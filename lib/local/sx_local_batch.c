@@ -17,8 +17,9 @@
 #define SORT_BITS 22    /* leading bits that keys are sorted by */
 #define FIRST_SLICES 4  /* of a fingerprint's documents, before more is wanted of it */
 #define AHEAD 8         /* queries whose documents are prefetched */
-#define MAX_HITS 16     /* of a query on average, and of documents too, */
-#define SPARE_HITS 65536 /* and these besides: more take more memory than they save time */
+/* More of either would take more memory than they save time. */
+#define MAX_HITS 16      /* of a query on average, and as many documents */
+#define SPARE_HITS 65536 /* hits, and documents, besides */
 
 /** A query, and what searching the tables took for it. */
 struct asked {
@@ -37,7 +38,8 @@ typedef struct sx_sorted {
 	size_t n_probes;   /* of each query, in all tables */
 	struct asked *asked; /* by query */
 	size_t asked_cap;
-	uint64_t *item, *spare; /* queries or hits in the order of a table: 32 leading bits of the key,
+	uint64_t *item,
+		*spare; /* queries or hits in the order of a table: 32 leading bits of the key,
 	                           and the number */
 	size_t n_items, item_cap, spare_cap;
 	unsigned probed_from; /* items that agree from this bit on have the same probes */

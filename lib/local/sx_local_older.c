@@ -58,7 +58,8 @@ static int take_row(simidx_writer *w, sx_older *older, const sx_rows *rows, size
 		    simidx_error *err)
 {
 	const sx_table *postings = &w->index->tables.postings;
-	sx_doc doc = { rows->col[SX_POSTINGS_ID][i], rows->key[i], sx_table_values(postings, rows, i) };
+	sx_doc doc = { rows->col[SX_POSTINGS_ID][i], rows->key[i],
+		       sx_table_values(postings, rows, i) };
 	sx_fresh_span span = sx_header_fresh(&w->snapshot.header);
 	sx_fresh_row row;
 	int rc;

@@ -236,8 +236,8 @@ static int check_notes(const sx_local_walk *w, simidx_error *err)
 	if (w->asked != w->documents || w->notes == has)
 		return SIMIDX_OK;
 	return sx_fail(err, SIMIDX_E_CORRUPT,
-		       "table notes: it has %" PRIu64 " notes of documents that are there, the header "
-		       "says %" PRIu64, w->notes, has);
+		       "table notes: it has %" PRIu64 " notes of documents that are there, the "
+		       "header says %" PRIu64, w->notes, has);
 }
 
 static int read_values(sx_local_walk *w, simidx_match *out, simidx_error *err)
@@ -377,9 +377,11 @@ static int note(void *walk, sx_slice *note, simidx_error *err)
 	w->asked += !w->is_asked;
 	w->notes += !w->is_asked && !rc;
 	w->is_asked = 1;
-	if ((!rc || rc == SIMIDX_E_NOT_FOUND) && w->last_op && !rc != !!(w->last_op & SX_FRESH_NOTE))
+	if ((!rc || rc == SIMIDX_E_NOT_FOUND) && w->last_op &&
+	    !rc != !!(w->last_op & SX_FRESH_NOTE))
 		return sx_fail(err, SIMIDX_E_CORRUPT,
-			       "table notes: document %" PRIu64 " has %s, against what the log says",
+			       "table notes: document %" PRIu64 " has %s, against what the log "
+								"says",
 			       w->last_id, rc ? "none" : "one");
 	return rc;
 }

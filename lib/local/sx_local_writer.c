@@ -214,7 +214,8 @@ static int label(simidx_writer *w, uint64_t id, const char *label, size_t size, 
 {
 	struct own *own = w->held;
 
-	return set_bytes(w, w->index->tables.labels, &own->label, id, (sx_slice){ label, size }, err);
+	return set_bytes(w, w->index->tables.labels, &own->label, id, (sx_slice){ label, size },
+			 err);
 }
 
 static int note(simidx_writer *w, uint64_t id, const void *note, size_t size, simidx_error *err)

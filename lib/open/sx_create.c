@@ -25,13 +25,16 @@ int sx_create_check(const char *path, const simidx_create_options *o, simidx_err
 	if (o->layout > SIMIDX_LAYOUT_ROWS)
 		return sx_fail(err, SIMIDX_E_ARG, "layout %u is unknown", o->layout);
 	if (o->fill && (o->fill < 50 || o->fill > 100))
-		return sx_fail(err, SIMIDX_E_ARG, "fill is %u; it may be 50 to 100 percent", o->fill);
+		return sx_fail(err, SIMIDX_E_ARG, "fill is %u; it may be 50 to 100 percent",
+			       o->fill);
 	if (!sx_header_can_have(o->flags))
 		return sx_fail(err, SIMIDX_E_ARG,
-			       "second fingerprints, times and notes belong to documents: they need ids");
+			       "second fingerprints, times and notes belong to documents: they "
+			       "need ids");
 	if (o->n_check_fps > SX_MAX_CHECK_FPS || (o->n_check_fps && !o->check_fps) ||
 	    (o->profile && strlen(o->profile) > SX_MAX_PROFILE))
-		return sx_fail(err, SIMIDX_E_ARG, "the profile is too long or has too many check texts");
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "the profile is too long or has too many check texts");
 	return SIMIDX_OK;
 }
 
@@ -72,8 +75,8 @@ static int make_header(const simidx_create_options *o, sx_header *h, simidx_erro
 static int fill_store(sx_store *store, sx_header *h, const simidx_create_options *o,
 		      simidx_error *err)
 {
-	const sx_profile profile = { (char *)(o->profile ? o->profile : ""), (uint64_t *)o->check_fps,
-				     o->n_check_fps };
+	const sx_profile profile = { (char *)(o->profile ? o->profile : ""),
+				     (uint64_t *)o->check_fps, o->n_check_fps };
 	simidx *index = sx_index_new(&sx_local_backend, 0);
 	sx_schema *schema = NULL;
 	sx_txn *txn = NULL;

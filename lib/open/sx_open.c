@@ -69,7 +69,8 @@ int simidx_open(const char *path, const simidx_open_options *options, simidx **o
 	if (options->create)
 		create = sx_struct_read(options->create, sizeof(size_t), &own_create,
 					sizeof(own_create));
-	if ((creates && options->flags & only_reads) || (options->create && (!creates || !create)) ||
+	if ((creates && options->flags & only_reads) ||
+	    (options->create && (!creates || !create)) ||
 	    (create && create->flags & SIMIDX_CREATE_TRUNCATE))
 		return sx_fail(err, SIMIDX_E_ARG,
 			       "simidx_open: SIMIDX_OPEN_CREATE does not go with these options");

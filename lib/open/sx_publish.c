@@ -65,8 +65,8 @@ int sx_publish(const char *dir, const char *path, const simidx_create_options *o
 		return rc;
 	}
 	/*
-	 * What is not an index of ours is not thrown away; and a commit to one whose pages are damaged
-	 * could end the process.
+	 * What is not an index of ours is not thrown away; and a commit to one whose pages are
+	 * damaged could end the process.
 	 */
 	rc = sx_publish_lock_old(path,
 				 SIMIDX_OPEN_UNTRUSTED |

@@ -33,8 +33,8 @@ int sx_publish_lock_old(const char *path, unsigned flags, int wait_ms, simidx **
 			simidx_error *err);
 
 /**
- * Exchange a private directory for an index; the caller holds that one's write lock. SIMIDX_E_EXISTS
- * if there are files in its directory that are not an index's.
+ * Exchange a private directory for an index; the caller holds that one's write lock.
+ * SIMIDX_E_EXISTS if there are files in its directory that are not an index's.
  */
 int sx_publish_exchange(const simidx *old, const char *dir, const char *path, unsigned mode,
 			simidx_error *err);

@@ -36,8 +36,8 @@ typedef struct sx_request {
  * sx_cover_needs_replan().
  *
  * Costs 0.2 to 0.4 microseconds for radius 0, 2 to 4 for radius 3, up to 20 for radius 12; with
- * ignored bits up to 10 more. With request->size it is also called once for each probe that comes into
- * question, at most 256 for one threshold of one table.
+ * ignored bits up to 10 more. With request->size it is also called once for each probe that comes
+ * into question, at most 256 for one threshold of one table.
  */
 void sx_planner_choose(const sx_plan *plan, const sx_request *request, const sx_costs *costs,
 		       sx_cover *out);

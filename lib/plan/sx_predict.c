@@ -81,7 +81,8 @@ int simidx_plan_prefixes(const char *name, unsigned bits, const uint64_t *fp, si
 	if (!name || (n && (!fp || !prefix)))
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_plan_prefixes: a pointer is NULL");
 	if (!strcmp(name, "auto"))
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_plan_prefixes: \"auto\" is no certain plan");
+		return sx_fail(err, SIMIDX_E_ARG, "simidx_plan_prefixes: \"auto\" is no certain "
+						  "plan");
 	rc = sx_plan_make(&plan, name, bits, err);
 	if (rc)
 		return rc;
@@ -89,11 +90,13 @@ int simidx_plan_prefixes(const char *name, unsigned bits, const uint64_t *fp, si
 		*n_tables = plan.n_tables;
 	if (room / plan.n_tables < n)
 		return sx_fail(err, SIMIDX_E_ARG,
-			       "simidx_plan_prefixes: no room for %u prefixes of each of %zu fingerprints",
+			       "simidx_plan_prefixes: no room for %u prefixes of each of %zu "
+			       "fingerprints",
 			       plan.n_tables, n);
 	for (size_t i = 0; i < n; i++)
 		if (fp[i] & ~sx_low_bits(bits))
-			return sx_fail(err, SIMIDX_E_RANGE, "fingerprint %zu has more than %u bits", i, bits);
+			return sx_fail(err, SIMIDX_E_RANGE, "fingerprint %zu has more than %u bits",
+				       i, bits);
 	for (size_t i = 0; i < n; i++)
 		sx_plan_prefixes(&plan, fp[i], prefix + i * plan.n_tables);
 	return SIMIDX_OK;

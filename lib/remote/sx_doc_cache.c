@@ -126,7 +126,8 @@ static sx_cached_label *find_label(const sx_doc_cache *k, const void *label, siz
 	return NULL;
 }
 
-const sx_cached_label *sx_doc_cache_find_label(const sx_doc_cache *k, const void *label, size_t size)
+const sx_cached_label *sx_doc_cache_find_label(const sx_doc_cache *k, const void *label,
+					       size_t size)
 {
 	const sx_cached_label *l = find_label(k, label, size);
 
@@ -223,8 +224,8 @@ static int outcome(const struct asking *a, const sx_engine *engine, int rc, simi
 	sx_err_clear(err);
 	return a->rc == SIMIDX_E_NOMEM
 		       ? sx_fail_nomem(err)
-		       : sx_fail(err, SIMIDX_E_IO, "%s: it sent another document than it was asked for",
-				 engine->uri);
+		       : sx_fail(err, SIMIDX_E_IO,
+				 "%s: it sent another document than it was asked for", engine->uri);
 }
 
 int sx_doc_cache_look_up_ids(sx_doc_cache *cache, sx_engine *engine, uint64_t unknown_fp2,
@@ -243,8 +244,8 @@ int sx_doc_cache_look_up_ids(sx_doc_cache *cache, sx_engine *engine, uint64_t un
 	}
 	a.id = wanted;
 	if (!rc && a.n)
-		rc = outcome(&a, engine, sx_engine_find_ids(engine, wanted, a.n, on_id, &a, NULL, err),
-			     err);
+		rc = outcome(&a, engine,
+			     sx_engine_find_ids(engine, wanted, a.n, on_id, &a, NULL, err), err);
 	for (size_t i = 0; !rc && i < a.n; i++)
 		find(cache, wanted[i])->is_known = 1;
 	free(wanted);

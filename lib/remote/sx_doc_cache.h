@@ -2,9 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * What a transaction of a writer knows of the documents that an engine holds: those that it has looked
- * up, as they were then, and the labels that wait for its commit. Searches and look-ups of its own
- * reader ask here first.
+ * What a transaction of a writer knows of the documents that an engine holds: those that it has
+ * looked up, as they were then, and the labels that wait for its commit. Searches and look-ups of
+ * its own reader ask here first.
  */
 
 #ifndef SX_DOC_CACHE_H
@@ -51,7 +51,8 @@ sx_cached_doc *sx_doc_cache_find(const sx_doc_cache *cache, uint64_t id);
 sx_slice sx_cached_label_now(const sx_cached_doc *doc);
 
 /** NULL: nothing is known of this label. */
-const sx_cached_label *sx_doc_cache_find_label(const sx_doc_cache *cache, const void *label, size_t size);
+const sx_cached_label *sx_doc_cache_find_label(const sx_doc_cache *cache, const void *label,
+					       size_t size);
 
 /**
  * Set the label that a document gets, which was looked up or has a new id. 0, or -1 when

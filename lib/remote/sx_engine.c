@@ -59,8 +59,8 @@ static int add(const simidx_engine *engine, simidx_error *err)
 		if (registry[i] == engine)
 			return SIMIDX_OK;
 		if (!strcmp(registry[i]->scheme, engine->scheme))
-			return sx_fail(err, SIMIDX_E_EXISTS, "simidx_engine_add: %s:// has an engine",
-				       engine->scheme);
+			return sx_fail(err, SIMIDX_E_EXISTS,
+				       "simidx_engine_add: %s:// has an engine", engine->scheme);
 	}
 	if (n_registered == MAX_ENGINES)
 		return sx_fail(err, SIMIDX_E_RANGE, "simidx_engine_add: there are %d already",
@@ -75,11 +75,12 @@ int simidx_engine_add(const simidx_engine *engine, simidx_error *err)
 
 	sx_err_clear(err);
 	if (!engine || engine->size < offsetof(simidx_engine, scheme))
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_engine_add: no engine, or bad struct size");
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "simidx_engine_add: no engine, or bad struct size");
 	if (engine->version != SIMIDX_ENGINE_VERSION || engine->size < sizeof(*engine))
 		return sx_fail(err, SIMIDX_E_VERSION,
-			       "simidx_engine_add: the engine has version %u of the interface, this "
-			       "library %d", engine->version, SIMIDX_ENGINE_VERSION);
+			       "simidx_engine_add: the engine has version %u of the interface, "
+			       "this library %d", engine->version, SIMIDX_ENGINE_VERSION);
 	if (!has_all(engine) || !is_scheme(engine->scheme))
 		return sx_fail(err, SIMIDX_E_ARG,
 			       "simidx_engine_add: a function is missing, or a bad scheme");
@@ -132,7 +133,9 @@ static int is_failure(int code)
 	}
 }
 
-/* What a call has returned: a failure, or one of two codes that it may return besides, with a text. */
+/*
+ * What a call has returned: a failure, or one of two codes that it may return besides, with a text.
+ */
 static int check_code(const sx_engine *engine, int rc, int also, int or, const char *what,
 		    simidx_error *err)
 {
@@ -145,8 +148,8 @@ static int check_code(const sx_engine *engine, int rc, int also, int or, const c
 		if (err)
 			snprintf(text, sizeof(text), "%.200s", err->text);
 		sx_err_clear(err);
-		return sx_fail(err, SIMIDX_E_IO, "%s: %s: it returned %d, %s%s%s", engine->uri, what, rc,
-			       simidx_strerror(rc), text[0] ? ": " : "", text);
+		return sx_fail(err, SIMIDX_E_IO, "%s: %s: it returned %d, %s%s%s", engine->uri,
+			       what, rc, simidx_strerror(rc), text[0] ? ": " : "", text);
 	}
 	if (err && !err->text[0])
 		err->code = SIMIDX_OK;
@@ -323,12 +326,13 @@ int sx_engine_lock(sx_engine *engine, int wait_ms, simidx_error *err)
 	}
 	pthread_mutex_lock(&engine->lock);
 	while (engine->is_written && waited != ETIMEDOUT)
-		waited = wait_ms < 0 ? pthread_cond_wait(&engine->freed, &engine->lock)
-				     : pthread_cond_timedwait(&engine->freed, &engine->lock, &until);
+		waited = wait_ms < 0
+				 ? pthread_cond_wait(&engine->freed, &engine->lock)
+				 : pthread_cond_timedwait(&engine->freed, &engine->lock, &until);
 	if (engine->is_written) {
 		pthread_mutex_unlock(&engine->lock);
-		return sx_fail(err, SIMIDX_E_BUSY, "%s: a writer of this handle is at work, or a check",
-			       engine->uri);
+		return sx_fail(err, SIMIDX_E_BUSY,
+			       "%s: a writer of this handle is at work, or a check", engine->uri);
 	}
 	engine->is_written = 1;
 	pthread_mutex_unlock(&engine->lock);
@@ -355,7 +359,8 @@ int sx_engine_scan(sx_engine *e, sx_engine_probes probes, simidx_engine_rows row
 		   uint64_t *round_trips, simidx_error *err)
 {
 	simidx_engine_cost cost = { 0 };
-	int rc = e->calls->scan(e->state, probes.at, probes.n, rows, ctx, probes.version, &cost, err);
+	int rc = e->calls->scan(e->state, probes.at, probes.n, rows, ctx, probes.version, &cost,
+				err);
 
 	add_cost(&cost, round_trips);
 	return check_answer(e, rc, "scan", err);
@@ -384,8 +389,8 @@ int sx_engine_walk_page(sx_engine *e, uint64_t from_id, size_t n,
 			simidx_engine_document document, void *ctx, uint64_t *version,
 			simidx_error *err)
 {
-	return check_answer(e, e->calls->walk(e->state, from_id, n, document, ctx, version, err), "walk",
-		     err);
+	return check_answer(e, e->calls->walk(e->state, from_id, n, document, ctx, version, err),
+			    "walk", err);
 }
 
 int sx_engine_is_unfinished(sx_engine *e)
@@ -455,19 +460,19 @@ int sx_engine_get_mark(sx_engine *e, void **data, size_t *size, simidx_error *er
 int sx_engine_check(sx_engine *e, simidx_engine_check *check, simidx_error *err)
 {
 	check->size = sizeof(*check);
-	return check_code(e, e->calls->check(e->state, check, err), SIMIDX_E_UNKNOWN, SIMIDX_E_UNKNOWN,
-			"check", err);
+	return check_code(e, e->calls->check(e->state, check, err), SIMIDX_E_UNKNOWN,
+			  SIMIDX_E_UNKNOWN, "check", err);
 }
 
 int sx_engine_lease(sx_engine *e, const simidx_engine_probe *prefix, size_t n, int wait_ms,
 		    simidx_error *err)
 {
-	return check_code(e, e->calls->lease(e->state, prefix, n, wait_ms, err), SIMIDX_E_STATE, SIMIDX_E_STATE,
-			"lease", err);
+	return check_code(e, e->calls->lease(e->state, prefix, n, wait_ms, err), SIMIDX_E_STATE,
+			  SIMIDX_E_STATE, "lease", err);
 }
 
 int sx_engine_release(sx_engine *e, simidx_error *err)
 {
-	return check_code(e, e->calls->release(e->state, err), SIMIDX_E_STATE, SIMIDX_E_STATE, "release",
-			err);
+	return check_code(e, e->calls->release(e->state, err), SIMIDX_E_STATE, SIMIDX_E_STATE,
+			  "release", err);
 }

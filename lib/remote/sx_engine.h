@@ -31,7 +31,8 @@ typedef struct sx_engine {
 	int is_written;        /* a writer of this handle has a transaction */
 	int is_ready;          /* begin() or resume() has been called, as the first one; only the
 				  writer that has the transaction looks at it */
-	int is_unfinished;     /* a batch is, of which the last write has not said that it is stored */
+	/* a batch is, of which the last write has not said that it is stored */
+	int is_unfinished;
 	simidx_engine_info info;
 	double info_time;      /* when it was read, in seconds; 0 = it is old */
 } sx_engine;

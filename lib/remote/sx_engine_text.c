@@ -12,7 +12,8 @@
  *	profile 5
  *	words
  *
- * `flags` has "fp2", "times", both as above, or "none". The number of the profile is that of its bytes, which end the text.
+ * `flags` has "fp2", "times", both as above, or "none". The number of the profile is that of its
+ * bytes, which end the text.
  */
 
 #include "remote/sx_engine_text.h"
@@ -163,10 +164,12 @@ int sx_engine_text_read(const char *uri, const void *data, size_t size, sx_engin
 	*check_fps = NULL;
 	if (!data || size > MAX_SIZE || !pass(&r, "simidx ") || !pass_number(&r, 1000000, &format))
 		return sx_fail(err, SIMIDX_E_CORRUPT,
-			       "%s: the description of the index is damaged, at its beginning", uri);
+			       "%s: the description of the index is damaged, at its "
+			       "beginning", uri);
 	if (format != SX_ENGINE_FORMAT)
 		return sx_fail(err, SIMIDX_E_VERSION,
-			       "%s: its description has format %zu; this library knows format %d", uri,
+			       "%s: its description has format %zu; this library knows format "
+			       "%d", uri,
 			       format, SX_ENGINE_FORMAT);
 	out->format = (unsigned)format;
 	*check_fps = sx_calloc(MAX_CHECK_FPS, sizeof(**check_fps));

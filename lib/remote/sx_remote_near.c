@@ -257,7 +257,8 @@ static enum simidx_engine_next on_changed(void *ctx, size_t i, const simidx_matc
 		return SIMIDX_ENGINE_END;
 	}
 	s->has_changed |= !cached || !cached->is_there || cached->fp != m->fp ||
-			  !sx_values_are_equal(&cached->values, &values) || cached->label.size != size ||
+			  !sx_values_are_equal(&cached->values, &values) ||
+			  cached->label.size != size ||
 			  (size && memcmp(cached->label.data, m->label, size) != 0);
 	return SIMIDX_ENGINE_ON;
 }

@@ -99,7 +99,8 @@ static int make_schema(const sx_engine *engine, const sx_engine_text *t, sx_sche
 		schema->text_probes = engine->text_probes;
 	rc = check_plan(engine->calls, engine->uri, schema->plan.name, err);
 	if (!rc && t->flags & SIMIDX_CREATE_TIMES & ~engine->calls->keeps)
-		rc = sx_fail(err, SIMIDX_E_VERSION, "%s: the index has times, which its engine does not keep",
+		rc = sx_fail(err, SIMIDX_E_VERSION,
+			     "%s: the index has times, which its engine does not keep",
 			     engine->uri);
 	if (rc)
 		sx_schema_free(schema);

@@ -15,8 +15,8 @@
 /* What a writer has besides. */
 struct own {
 	sx_doc_cache doc_cache;     /* of the transaction */
-	uint64_t ids;       /* the next one of those that are reserved, */
-	uint64_t n_ids;     /* and how many there are */
+	uint64_t ids;       /* the next one of those that are reserved */
+	uint64_t n_ids;     /* that are reserved and not used */
 	uint64_t block;     /* ids that were reserved last */
 	uint64_t hint;      /* documents without ids that were announced */
 	uint64_t given_end; /* above all ids that callers have given */
@@ -113,8 +113,8 @@ static int look_up(simidx_writer *w, const simidx_doc *docs, size_t n, uint64_t 
 	r->hint = n_new;
 	rc = sx_doc_cache_look_up_ids(&r->doc_cache, w->index->engine, unknown_fp2, id, n_ids, err);
 	if (!rc)
-		rc = sx_doc_cache_look_up_labels(&r->doc_cache, w->index->engine, unknown_fp2, label,
-						 n_labels, err);
+		rc = sx_doc_cache_look_up_labels(&r->doc_cache, w->index->engine, unknown_fp2,
+						 label, n_labels, err);
 	return rc;
 }
 

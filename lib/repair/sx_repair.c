@@ -61,7 +61,8 @@ static int open_store(sx_repair *r, const char *path, const char *destination, s
 	if (mended == SIMIDX_OK) {
 		sx_repair_tell_damage(r, "tables", refused.text);
 		sx_repair_tell(r, &loss,
-			       "if this was the header page of the last commit, that commit is lost");
+			       "if this was the header page of the last commit, that commit is "
+			       "lost");
 		return SIMIDX_OK;
 	}
 	if (mended != SIMIDX_E_NOT_FOUND)
@@ -72,8 +73,8 @@ static int open_store(sx_repair *r, const char *path, const char *destination, s
 }
 
 /*
- * What the index is, by the first header that is sound. The transaction is a snapshot alone: LMDB is
- * not asked for anything in it.
+ * What the index is, by the first header that is sound. The transaction is a snapshot alone: LMDB
+ * is not asked for anything in it.
  */
 static int open_old(sx_repair *r, const char *path, const char *destination)
 {
@@ -162,9 +163,10 @@ static void tell_old_pages(sx_repair *r)
 
 	if (r->has_old_pages)
 		sx_repair_tell(r, &loss,
-			       "the list of free pages is damaged, so what is old cannot be told from what is "
-			       "not: documents that were deleted may be there again, and others, with their "
-			       "labels and notes, may be as they were before");
+			       "the list of free pages is damaged, so what is old cannot be told "
+			       "from what is not: documents that were deleted may be there again, "
+			       "and others, with their labels and notes, may be as they were "
+			       "before");
 }
 
 static int repair(sx_repair *r, const char *path, const char *destination)

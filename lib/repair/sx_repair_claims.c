@@ -27,7 +27,8 @@ int sx_repair_claims_has_hash(const sx_repair_claims *k, sx_slice label)
 	return 0;
 }
 
-static int is_claimed(const sx_repair_claims *k, uint64_t source, uint64_t fp, const sx_values *values)
+static int is_claimed(const sx_repair_claims *k, uint64_t source, uint64_t fp,
+		      const sx_values *values)
 {
 	for (size_t i = 0; i < k->n_claims; i++)
 		if (k->claim[i].source == source && k->claim[i].fp == fp &&
@@ -46,9 +47,10 @@ void sx_repair_claims_add_hash(sx_repair_claims *k, uint64_t hash)
 }
 
 /*
- * Where the last header is lost, rows of the log may be merged ones that are still there. Tables that say
- * what the log does not know are newer than such a row, or their blocks are old, too. A document is rather
- * kept than lost; what it is like is taken from tables if no header tells which rows are merged at least.
+ * Where the last header is lost, rows of the log may be merged ones that are still there. Tables
+ * that say what the log does not know are newer than such a row, or their blocks are old, too. A
+ * document is rather kept than lost; what it is like is taken from tables if no header tells which
+ * rows are merged at least.
  */
 static void doubt_log(sx_repair_claims *k, const sx_repair *r, uint64_t fp)
 {
@@ -65,7 +67,8 @@ static void doubt_log(sx_repair_claims *k, const sx_repair *r, uint64_t fp)
 
 int sx_repair_claims_add(sx_repair_claims *k, sx_repair *r, const uint64_t *record)
 {
-	sx_values values = sx_values_get(&sx_repair_old(r)->schema->columns, record + SX_REPAIR_VALUES);
+	sx_values values = sx_values_get(&sx_repair_old(r)->schema->columns,
+					 record + SX_REPAIR_VALUES);
 	uint64_t op = record[1] & ((1u << SX_REPAIR_OP_BITS) - 1);
 	int is_former;
 
@@ -78,8 +81,8 @@ int sx_repair_claims_add(sx_repair_claims *k, sx_repair *r, const uint64_t *reco
 			return SIMIDX_OK;
 		if (k->n_claims == SX_REPAIR_MAX_CLAIMS)
 			k->n_claims--; /* that of docs comes last, and stays */
-		k->claim[k->n_claims++] = (sx_repair_claim){ record[1] - SX_REPAIR_SOURCE, record[2],
-							  values };
+		k->claim[k->n_claims++] = (sx_repair_claim){ record[1] - SX_REPAIR_SOURCE,
+							     record[2], values };
 	} else if (!k->is_fresh) {
 		k->is_fresh = 1;
 		k->note = op & SX_FRESH_NOTE ? SX_REPAIR_SAYS_ONE : SX_REPAIR_SAYS_NONE;
@@ -94,8 +97,9 @@ int sx_repair_claims_add(sx_repair_claims *k, sx_repair *r, const uint64_t *reco
 }
 
 /*
- * Damaged postings may have rows of an older commit, with documents that were deleted since. A merge is
- * done with docs before it begins with postings, so docs that is whole has every document of theirs.
+ * Damaged postings may have rows of an older commit, with documents that were deleted since. A
+ * merge is done with docs before it begins with postings, so docs that is whole has every document
+ * of theirs.
  */
 void sx_repair_claims_judge(sx_repair_claims *k, const sx_repair *r)
 {

@@ -39,8 +39,9 @@ typedef struct sx_repair_claims {
 void sx_repair_claims_begin(sx_repair_claims *claims, uint64_t id);
 
 /**
- * Take what a table says of a document, a record of the sorter. The last fresh row about it comes first, and
- * says all: that it is gone, or what it is like. What others say then is how it was before. SIMIDX_E_NOMEM.
+ * Take what a table says of a document, a record of the sorter. The last fresh row about it comes
+ * first, and says all: that it is gone, or what it is like. What others say then is how it was
+ * before. SIMIDX_E_NOMEM.
  */
 int sx_repair_claims_add(sx_repair_claims *claims, sx_repair *repair, const uint64_t *record);
 
@@ -54,7 +55,8 @@ int sx_repair_claims_has_hash(const sx_repair_claims *claims, sx_slice label);
 void sx_repair_claims_judge(sx_repair_claims *claims, const sx_repair *repair);
 
 /** What to believe; NULL without a claim. */
-const sx_repair_claim *sx_repair_claims_choose(const sx_repair_claims *claims, const sx_repair *repair);
+const sx_repair_claim *sx_repair_claims_choose(const sx_repair_claims *claims,
+					       const sx_repair *repair);
 
 /** The claim that has the optional columns of the document with this fingerprint, or NULL. */
 const sx_repair_claim *sx_repair_claims_values(const sx_repair_claims *claims, uint64_t fp);

@@ -17,7 +17,8 @@
 
 struct join {
 	sx_repair *r;
-	const uint64_t *document, *label, *hash; /* next record of each sorter, NULL after the last */
+	/* next record of each sorter, NULL after the last */
+	const uint64_t *document, *label, *hash;
 	sx_sorter *shared; /* ids whose label is another document's too; or NULL */
 	const uint64_t *next_shared;
 	sx_repair_claims claims;
@@ -133,7 +134,8 @@ static void tell_others(sx_repair *r, const sx_repair_claims *k, const sx_repair
 		loss.table = names[c->source];
 		if (c->fp != taken->fp)
 			sx_repair_tell(r, &loss,
-				       "another fingerprint was given for the document, %016" PRIx64,
+				       "another fingerprint was given for the document, "
+				       "%016" PRIx64,
 				       c->fp);
 		else if (values && c->source != SX_REPAIR_DOCS)
 			tell_other_values(r, &loss, c, values);
@@ -170,7 +172,8 @@ static int judge_label(struct join *j, simidx_loss *loss)
 	else if (!k->label.size && k->n_hashes)
 		wrong = "its label is missing";
 	else if (!k->label.size && k->has_found_label)
-		wrong = "a label that may be its own is left out, as nothing is left to check it by";
+		wrong = "a label that may be its own is left out, as nothing is left to check it "
+			"by";
 	if (wrong) {
 		k->label.size = 0;
 		loss->kind = SIMIDX_LOSS_LABEL;
@@ -187,8 +190,8 @@ static int judge_label(struct join *j, simidx_loss *loss)
 /*
  * Two documents cannot have one label, and the loader would leave one of them out. A label that
  * could not be checked gives way, and so does one that no fresh row has: the row that deleted its
- * document may be lost, or old pages may have brought it back. Ids whose label gives way come out in
- * ascending order.
+ * document may be lost, or old pages may have brought it back. Ids whose label gives way come out
+ * in ascending order.
  */
 static int find_shared(struct join *j)
 {
@@ -206,7 +209,8 @@ static int find_shared(struct join *j)
 	while (!rc && !(rc = next_id(j))) {
 		sx_repair_claims *k = &j->claims;
 
-		if (!k->n_claims || !k->label.size || (k->n_hashes && !sx_repair_claims_has_hash(k, k->label)))
+		if (!k->n_claims || !k->label.size ||
+		    (k->n_hashes && !sx_repair_claims_has_hash(k, k->label)))
 			continue;
 		record[0] = sx_hash(k->label.data, k->label.size);
 		record[1] = !k->n_hashes ? 2 : !k->is_fresh;
@@ -239,7 +243,8 @@ static void tell_gone(sx_repair *r, const sx_repair_claims *k)
 	simidx_loss loss = { .kind = SIMIDX_LOSS_DAMAGE, .table = "postings", .id = k->id,
 			     .fp = k->claim[0].fp, .flags = SIMIDX_LOSS_HAS_FP };
 
-	sx_repair_tell(r, &loss, "a row of no document: docs, which is whole, does not have its id");
+	sx_repair_tell(r, &loss, "a row of no document: docs, which is whole, does not have its "
+				 "id");
 }
 
 /* Its fingerprint is lost, and perhaps found below among those that no document has. */
@@ -326,7 +331,8 @@ static int count(struct join *j, uint64_t first_fp2, uint64_t *taken)
 		for (size_t i = 0; i < k->n_claims; i++)
 			if (k->claim[i].source != SX_REPAIR_DOCS &&
 			    k->claim[i].values.of[SX_FP2] - first_fp2 < 64)
-				*taken |= (uint64_t)1 << (k->claim[i].values.of[SX_FP2] - first_fp2);
+				*taken |= (uint64_t)1
+					  << (k->claim[i].values.of[SX_FP2] - first_fp2);
 	}
 	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
 }
@@ -336,7 +342,8 @@ static int survey(struct join *j)
 {
 	sx_repair *r = j->r;
 	const sx_header *h = sx_repair_header(r);
-	uint64_t first = SX_UNKNOWN_FP2, taken; /* by which a repair without a header would know it */
+	/* by which a repair without a header would know it */
+	uint64_t first = SX_UNKNOWN_FP2, taken;
 	int rc;
 
 	while (!(rc = count(j, first, &taken)) && !~taken)
@@ -373,7 +380,8 @@ static int tell_left_over(struct join *j)
 		loss.fp = fp[0];
 		if (!rc && (!stored || stored[0] != fp[0]))
 			sx_repair_tell(r, &loss,
-				       "no document has this fingerprint any more: its ids are lost");
+				       "no document has this fingerprint any more: its ids are "
+				       "lost");
 		while (!rc && fp && fp[0] == loss.fp)
 			rc = next(j, r->fingerprints, &fp);
 	}
@@ -391,9 +399,9 @@ static void tell_lost_labels(sx_repair *r, uint64_t n)
 }
 
 /*
- * How many documents of the header's are not among n, at most: a deletion that is lost may have brought
- * one back, which is among the n in the place of one that is missing. And each change that is lost may
- * have added one.
+ * How many documents of the header's are not among n, at most: a deletion that is lost may have
+ * brought one back, which is among the n in the place of one that is missing. And each change that
+ * is lost may have added one.
  */
 static uint64_t count_lost(const sx_repair *r, uint64_t n)
 {
@@ -411,8 +419,8 @@ static void tell_surplus(sx_repair *r, uint64_t n)
 
 	if (n > had && !r->is_header_old)
 		sx_repair_tell(r, &loss,
-			       "%" PRIu64 " document%s more than the header counts: tables have rows of "
-			       "an older commit, and nothing tells which",
+			       "%" PRIu64 " document%s more than the header counts: tables have "
+			       "rows of an older commit, and nothing tells which",
 			       n - had, n - had == 1 ? "" : "s");
 }
 

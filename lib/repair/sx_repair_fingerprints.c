@@ -35,10 +35,13 @@ int sx_repair_put_fingerprints(sx_repair *r)
 		for (times = 0; !rc && fp && fp[0] == doc.fp; times++)
 			rc = next(r, &fp);
 		distinct++;
-		/* Rows of these tables have no checksum, and one that has changed is in one alone. */
+		/*
+		 * Rows of these tables have no checksum, and one that has changed is in one alone.
+		 */
 		if (times == 1 && r->n_joined > 1 &&
 		    sx_repair_old(r)->schema->layout == SIMIDX_LAYOUT_ROWS)
-			sx_repair_tell(r, &loss, "one table alone has this fingerprint; it is kept");
+			sx_repair_tell(r, &loss,
+				       "one table alone has this fingerprint; it is kept");
 		if (!rc)
 			rc = simidx_loader_put(r->loader, &doc, NULL, r->err);
 		if (!rc)

@@ -76,12 +76,13 @@ static void tell_gap(sx_repair *r, uint64_t first, uint64_t end)
 	uint64_t n = end - first;
 	char range[64];
 
-	snprintf(range, sizeof(range), n == 1 ? "number %" PRIu64 : "numbers %" PRIu64 " to %" PRIu64,
-		 first, end - 1);
+	snprintf(range, sizeof(range),
+		 n == 1 ? "number %" PRIu64 : "numbers %" PRIu64 " to %" PRIu64, first, end - 1);
 	if (sx_repair_old(r)->schema->has_ids)
 		sx_repair_tell(r, &loss,
-			       "%" PRIu64 " change%s lost, %s: a document that was added then is not "
-			       "there, and one that was deleted or replaced may be as it was before",
+			       "%" PRIu64 " change%s lost, %s: a document that was added then is "
+			       "not there, and one that was deleted or replaced may be as it was "
+			       "before",
 			       n, n == 1 ? " is" : "s are", range);
 	else
 		sx_repair_tell(r, &loss, "%" PRIu64 " fingerprint%s lost, %s of the log", n,
@@ -90,9 +91,9 @@ static void tell_gap(sx_repair *r, uint64_t first, uint64_t end)
 }
 
 /*
- * The header counts the documents, and those of postings. The fresh rows make the difference, each one
- * by 1, unless a merge has put some into postings: what those that are there do not make, the lost ones
- * made.
+ * The header counts the documents, and those of postings. The fresh rows make the difference, each
+ * one by 1, unless a merge has put some into postings: what those that are there do not make, the
+ * lost ones made.
  */
 static uint64_t count_deletions_lost(const sx_repair *r, uint64_t read, uint64_t deleted)
 {
@@ -131,8 +132,10 @@ static int read_fresh(sx_repair *r,
 	if (rc == SIMIDX_E_END && expected < h->next_seq && !r->is_header_old)
 		tell_gap(r, expected, h->next_seq);
 	if (r->has_later_rows)
-		sx_repair_tell(r, &later, "the log has rows of a later commit than the header is of: what "
-					  "was changed since may be as it was before");
+		sx_repair_tell(
+			r, &later,
+			"the log has rows of a later commit than the header is of: what was "
+			"changed since may be as it was before");
 	r->deletions_lost = count_deletions_lost(r, read, deleted);
 	sx_sorter_free(r->changes);
 	r->changes = NULL;
@@ -304,7 +307,8 @@ static int put_fresh(sx_repair *r, const sx_table *table, const sx_rows *rows)
 	int rc = SIMIDX_OK;
 
 	for (size_t i = 0; !rc && i < rows->n; i++) {
-		if (!is_sound_fresh(r, table, rows, i) || !can_be(r, table, 0, rows->col[SX_LOG_FP][i]))
+		if (!is_sound_fresh(r, table, rows, i) ||
+		    !can_be(r, table, 0, rows->col[SX_LOG_FP][i]))
 			continue;
 		doc.fp = rows->col[SX_LOG_FP][i];
 		rc = simidx_loader_put(r->loader, &doc, NULL, r->err);

@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Notes in a repair. Each has a checksum that covers the id of its document, so what is sound is that
- * document's, or was.
+ * Notes in a repair. Each has a checksum that covers the id of its document, so what is sound is
+ * that document's, or was.
  */
 
 #ifndef SX_REPAIR_NOTES_H

@@ -193,10 +193,14 @@ struct labels {
 	sx_repair_label_fn *take;
 };
 
-/* Whether what was found is of another table with ids or numbers for its keys: those have checksums. */
+/*
+ * Whether what was found is of another table with ids or numbers for its keys: those have
+ * checksums.
+ */
 static int is_of_other(sx_repair *r, sx_slice key, sx_slice value, int *yes)
 {
-	const sx_table *tables[] = { &sx_repair_old(r)->tables.docs, &sx_repair_old(r)->fresh->log };
+	const sx_table *tables[] = { &sx_repair_old(r)->tables.docs,
+				     &sx_repair_old(r)->fresh->log };
 	sx_slice note;
 	int rc = SIMIDX_OK;
 
@@ -225,7 +229,8 @@ static int see_label(void *ctx, sx_slice key, sx_slice value)
 	if (!key.data)
 		return SIMIDX_OK;
 	if (!is_label && !sx_repair_is_found(g->r))
-		sx_repair_tell_damage(g->r, "labels", "an entry has a key or value of a wrong size");
+		sx_repair_tell_damage(g->r, "labels",
+				      "an entry has a key or value of a wrong size");
 	if (!is_label)
 		return SIMIDX_OK;
 	rc = is_of_other(g->r, key, value, &is_other);
@@ -332,8 +337,8 @@ static int see_record(void *ctx, sx_slice key, sx_slice value)
 }
 
 /*
- * Read the other header page's commit where that is the later one: a changed transaction number has made
- * LMDB take an older one for the last.
+ * Read the other header page's commit where that is the later one: a changed transaction number has
+ * made LMDB take an older one for the last.
  */
 static int choose_commit(sx_repair *r)
 {
@@ -349,8 +354,8 @@ static int choose_commit(sx_repair *r)
 		return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
 	r->roots = other;
 	sx_repair_tell_damage(r, SX_PAGE_TABLES,
-			      "a header page has another transaction number than its commit, so that an "
-			      "older commit is shown; the later one is read");
+			      "a header page has another transaction number than its commit, so "
+			      "that an older commit is shown; the later one is read");
 	return SIMIDX_OK;
 }
 
@@ -358,7 +363,9 @@ static int choose_commit(sx_repair *r)
 static int find_older(struct meta *m)
 {
 	sx_repair *r = m->r;
-	simidx_loss loss = { .kind = SIMIDX_LOSS_DOUBT, .table = sx_meta_basis, .id = SIMIDX_NO_ID };
+	simidx_loss loss = { .kind = SIMIDX_LOSS_DOUBT,
+			     .table = sx_meta_basis,
+			     .id = SIMIDX_NO_ID };
 	int rc;
 
 	m->is_newer = 0;
@@ -367,9 +374,9 @@ static int find_older(struct meta *m)
 	if (rc || !m->has_header || !r->is_header_old)
 		return rc;
 	sx_repair_tell(r, &loss,
-		       "the header of the last commit is lost; an older copy tells what the index is, but "
-		       "not how many documents, labels and changes are lost, and ids that were given may be "
-		       "given again");
+		       "the header of the last commit is lost; an older copy tells what the index "
+		       "is, but not how many documents, labels and changes are lost, and ids that "
+		       "were given may be given again");
 	if (m->saw_mark)
 		sx_repair_tell_record(r, "the mark is lost: the new index has none");
 	r->report.header_lost = 1;

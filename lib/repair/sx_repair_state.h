@@ -14,9 +14,9 @@
  *
  *   fingerprints  of the permuted tables
  *
- * and joins all but the fingerprints by the id. What comes of it is put into a bulk loader, which builds the
- * new index and puts it in its place. Fingerprints that no document has belong to documents that
- * are lost; in an index without ids they are all there is.
+ * and joins all but the fingerprints by the id. What comes of it is put into a bulk loader, which
+ * builds the new index and puts it in its place. Fingerprints that no document has belong to
+ * documents that are lost; in an index without ids they are all there is.
  */
 
 #ifndef SX_REPAIR_STATE_H
@@ -34,8 +34,8 @@ enum sx_repair_source { SX_REPAIR_FRESH, SX_REPAIR_POSTINGS, SX_REPAIR_DOCS };
 
 /*
  * What a record of the documents has in its place: SX_REPAIR_SOURCE and the source; of a fresh row,
- * how many rows came after it, and its operation. So the last fresh row about an id comes first, and
- * what it says counts more than what the tables do.
+ * how many rows came after it, and its operation. So the last fresh row about an id comes first,
+ * and what it says counts more than what the tables do.
  */
 #define SX_REPAIR_SOURCE (UINT64_MAX - SX_REPAIR_DOCS)
 #define SX_REPAIR_OP_BITS 6
@@ -43,8 +43,8 @@ enum sx_repair_source { SX_REPAIR_FRESH, SX_REPAIR_POSTINGS, SX_REPAIR_DOCS };
 #define SX_REPAIR_VALUES 4 /* where the optional columns begin in it */
 
 /*
- * Beside the size of a label in its record: it was found where any table may have it, and counts only if it
- * has the right hash.
+ * Beside the size of a label in its record: it was found where any table may have it, and counts
+ * only if it has the right hash.
  */
 #define SX_REPAIR_LABEL_FOUND ((uint64_t)1 << 32)
 
@@ -73,7 +73,8 @@ typedef struct sx_repair {
 	simidx_repair_report report;
 	sx_txn *txn;          /* the snapshot that is read; LMDB reads nothing in it */
 	sx_page_roots roots;  /* of it */
-	char tables_problem[200]; /* the first one in the tree of tables, which leads to all others */
+	/* the first one in the tree of tables, which leads to all others */
+	char tables_problem[200];
 	sx_page_reading reading; /* whose it is that is handed over at the moment */
 	int has_old_pages; /* something came from pages of any commit */
 	sx_header header;

@@ -76,8 +76,8 @@ static sx_template *choose_own(sx_cover_cache *cache, const sx_plan *plan,
  * The cover of a query where all ranges are equally full. Without weights it depends on the radius
  * and about the number of rows, and is kept until that changes. NULL when memory is short.
  */
-static sx_template *uniform_cover(sx_cover_cache *cache, sx_uniform_covers *uniform, const sx_plan *plan,
-				 uint64_t rows, const sx_query *q)
+static sx_template *uniform_cover(sx_cover_cache *cache, sx_uniform_covers *uniform,
+				  const sx_plan *plan, uint64_t rows, const sx_query *q)
 {
 	sx_request request = request_of(q, rows);
 
@@ -324,7 +324,8 @@ int sx_access_make_fresh(sx_access *a, sx_cover_cache *covers, const sx_view *vi
 	a->by_sizes = a->fresh_is_tables = 0;
 	a->fresh.probes.n = 0;
 	a->complete_to = (int)q->radius;
-	if (!cover || sx_template_probes(plan, cover, q->fp, q->max_bits, permuted, &a->fresh.probes))
+	if (!cover ||
+	    sx_template_probes(plan, cover, q->fp, q->max_bits, permuted, &a->fresh.probes))
 		return sx_fail_nomem(err);
 	a->cover = &cover->cover;
 	return SIMIDX_OK;

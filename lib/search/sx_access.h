@@ -41,7 +41,8 @@ typedef struct sx_access_part {
 
 typedef struct sx_access {
 	sx_access_part tables, fresh;
-	int fresh_is_tables; /* the probes of the tables serve the memtable, too: `fresh` is not used */
+	/* the probes of the tables serve the memtable, too: `fresh` is not used */
+	int fresh_is_tables;
 	uint64_t permuted[SX_MAX_TABLES]; /* the query, by table that is probed */
 	const sx_cover *cover; /* NULL: the probes are patterns of the weights */
 	sx_cover own;          /* what `cover` is where it was chosen for this query alone */

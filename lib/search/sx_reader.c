@@ -180,7 +180,8 @@ int simidx_reader_note(simidx_reader *r, uint64_t id, const void **note, size_t 
 	if (size)
 		*size = 0;
 	if (!r || !note || !size)
-		return sx_fail(err, SIMIDX_E_ARG, "simidx_reader_note: reader, note or size is NULL");
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "simidx_reader_note: reader, note or size is NULL");
 	if (!sx_reader_index(r)->schema->has_notes)
 		return sx_fail(err, SIMIDX_E_MISMATCH, "the index keeps no notes");
 	rc = sx_reader_begin(r, err);

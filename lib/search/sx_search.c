@@ -23,8 +23,8 @@ static size_t end_of_distance(const sx_hits *hits, size_t from)
 }
 
 /*
- * Read documents in order, until there is one more than the limit allows, or the first one. Distance
- * after distance, so that none is read that the limit cuts off.
+ * Read documents in order, until there is one more than the limit allows, or the first one.
+ * Distance after distance, so that none is read that the limit cuts off.
  */
 static int read_in_order(simidx_reader *r, sx_finding *f, simidx_error *err)
 {

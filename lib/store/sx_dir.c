@@ -178,7 +178,10 @@ static int lock_parent(const char *parent, int tries)
 	return -1;
 }
 
-/* Whether a directory that was opened by a name still has it: a builder may have put it in its place. */
+/*
+ * Whether a directory that was opened by a name still has it: a builder may have put it in its
+ * place.
+ */
 static int has_name(int parent_fd, const char *name, int dir_fd)
 {
 	struct stat opened, there;
@@ -189,8 +192,9 @@ static int has_name(int parent_fd, const char *name, int dir_fd)
 
 /*
  * Remove a private directory if its builder is dead: one that lives holds the write lock of its
- * directory until that is in its place. One that lives and has written into its lock file that it works
- * for `target_name`, which may be NULL, has claimed that: returns whether, and which process it is.
+ * directory until that is in its place. One that lives and has written into its lock file that it
+ * works for `target_name`, which may be NULL, has claimed that: returns whether, and which process
+ * it is.
  */
 static int remove_if_abandoned(int parent_fd, const char *name, int parent_is_locked,
 			       const char *target_name, char *claimer)

@@ -27,15 +27,15 @@ int sx_dir_prepare(const char *path, char **out, int *lock_fd, simidx_error *err
 int sx_dir_claim(const char *path, char **out, int *lock_fd, simidx_error *err);
 
 /**
- * Refuse (SIMIDX_E_ARG) a path below the directory `dir`, where something is to be made of what is in
- * `dir` and nothing of that is to change. What cannot be looked at is not refused.
+ * Refuse (SIMIDX_E_ARG) a path below the directory `dir`, where something is to be made of what is
+ * in `dir` and nothing of that is to change. What cannot be looked at is not refused.
  */
 int sx_dir_check_outside(const char *path, const char *dir, simidx_error *err);
 
 /**
- * Refuse (SIMIDX_E_EXISTS) to exchange the store at a path while its directory has files that are not
- * a store's, as sx_dir_publish() would take them out of their place. What is not a store, or cannot
- * be looked at, is not refused.
+ * Refuse (SIMIDX_E_EXISTS) to exchange the store at a path while its directory has files that are
+ * not a store's, as sx_dir_publish() would take them out of their place. What is not a store, or
+ * cannot be looked at, is not refused.
  */
 int sx_dir_check_own(const char *path, simidx_error *err);
 

@@ -128,9 +128,9 @@ static size_t choose_map(uint64_t want, uint64_t file_bytes)
 }
 
 /*
- * Open LMDB's lock file, locked, unless LMDB does without, and LMDB itself, with no descriptor below
- * 3: in a process whose standard output or error is closed, whatever is printed would be written
- * into the index.
+ * Open LMDB's lock file, locked, unless LMDB does without, and LMDB itself, with no descriptor
+ * below 3: in a process whose standard output or error is closed, whatever is printed would be
+ * written into the index.
  */
 static int open_above_standard(sx_env *env, const char *dir, unsigned flags, mode_t mode, int *lmdb,
 			       simidx_error *err)
@@ -168,7 +168,9 @@ int sx_env_open(sx_env *env, const char *dir, unsigned flags, mode_t mode, uint6
 	if (!size)
 		return sx_fail(err, SIMIDX_E_NOMEM,
 			       "%s: not enough address space to map the file", dir);
-	/* Read-ahead helps a file that fits in memory, and evicts what is needed of a larger one. */
+	/*
+	 * Read-ahead helps a file that fits in memory, and evicts what is needed of a larger one.
+	 */
 	if (pages > 0 && file_bytes / (uint64_t)sysconf(_SC_PAGESIZE) > (uint64_t)pages / 2)
 		flags |= MDB_NORDAHEAD;
 	rc = mdb_env_create(&env->env);

@@ -52,13 +52,16 @@ int sx_env_init(sx_env *env);
  * @param mode        of files that LMDB makes
  * @param map_size    bytes of address space to reserve; 0 = 1 TiB. Halved until it can be had
  * @param file_bytes  size of the data file, which is mapped at least
- * @return SIMIDX_OK; SIMIDX_E_MOVED, without setting err, when the lock file was replaced meanwhile:
- *         try again; SIMIDX_E_NOMEM when not even the file can be mapped; as sx_env_fail()
+ * @return SIMIDX_OK; SIMIDX_E_MOVED, without setting err, when the lock file was replaced
+ *         meanwhile: try again; SIMIDX_E_NOMEM when not even the file can be mapped; as
+ *         sx_env_fail()
  */
 int sx_env_open(sx_env *env, const char *dir, unsigned flags, mode_t mode, uint64_t map_size,
 		uint64_t file_bytes, simidx_error *err);
 
-/** Close LMDB, while no other process opens or closes the same store. All that were begun have left. */
+/**
+ * Close LMDB, while no other process opens or closes the same store. All that were begun have left.
+ */
 void sx_env_destroy(sx_env *env);
 
 /**

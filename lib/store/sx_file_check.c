@@ -65,7 +65,8 @@ int sx_file_check_directory(const char *dir, int any_file_system, int *dir_fd, s
 
 	*dir_fd = -1;
 	if (fd < 0 && errno == ENOTDIR)
-		return sx_fail(err, SIMIDX_E_NOT_INDEX, "%s is not a simidx index: it is not a directory", dir);
+		return sx_fail(err, SIMIDX_E_NOT_INDEX,
+			       "%s is not a simidx index: it is not a directory", dir);
 	if (fd < 0)
 		return sx_fail_errno(err, errno, "%s", dir);
 	rc = any_file_system ? SIMIDX_OK : check_file_system(dir, fd, err);
@@ -83,8 +84,8 @@ int sx_file_check_open(const char *dir, int dir_fd, int *fd, struct stat *st, si
 	/* O_NONBLOCK, or a FIFO of that name would make us wait. */
 	*fd = openat(dir_fd, SX_DATA_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (*fd < 0 && errno == ENOENT)
-		return sx_fail(err, SIMIDX_E_NOT_INDEX, "%s is not a simidx index: it has no " SX_DATA_NAME,
-			       dir);
+		return sx_fail(err, SIMIDX_E_NOT_INDEX,
+			       "%s is not a simidx index: it has no " SX_DATA_NAME, dir);
 	/* A link gives ELOOP, a socket ENXIO. */
 	if (*fd < 0 ? errno != ELOOP && errno != ENXIO : fstat(*fd, st))
 		rc = sx_fail_errno(err, errno, "%s/" SX_DATA_NAME, dir);
@@ -116,7 +117,8 @@ static enum meta_kind classify(const sx_lmdb_meta *meta)
 {
 	if (meta->magic != SX_LMDB_MAGIC)
 		return has_foreign_magic(meta) ? META_FOREIGN : META_NOT;
-	if (meta->format != SX_LMDB_FORMAT || meta->free_pages.page_size != sx_file_check_page_size())
+	if (meta->format != SX_LMDB_FORMAT ||
+	    meta->free_pages.page_size != sx_file_check_page_size())
 		return META_FOREIGN;
 	return meta->header.flags & SX_LMDB_IS_META ? META_GOOD : META_BAD;
 }
@@ -192,7 +194,8 @@ static int fail_kinds(const char *dir, enum meta_kind first, enum meta_kind seco
 			       dir);
 	if (first == META_NOT && second != META_BAD && second != META_FOREIGN)
 		return sx_fail(err, SIMIDX_E_NOT_INDEX,
-			       "%s/" SX_DATA_NAME " is not of a simidx index: it is no LMDB file", dir);
+			       "%s/" SX_DATA_NAME " is not of a simidx index: it is no LMDB file",
+			       dir);
 	return sx_fail(err, SIMIDX_E_CORRUPT,
 		       "%s/" SX_DATA_NAME ": the header pages are damaged", dir);
 }
@@ -219,7 +222,8 @@ int sx_file_check_data(const char *dir, int fd, int takes_cut, simidx_error *err
 		return sx_fail(err, SIMIDX_E_CORRUPT,
 			       "%s/" SX_DATA_NAME ": the %s header page, which counts, is damaged",
 			       dir, which ? "second" : "first");
-	else if (!takes_cut && meta[which].last_page > (uint64_t)st.st_size / page_size + SX_LMDB_MAX_DIRTY)
+	else if (!takes_cut &&
+		 meta[which].last_page > (uint64_t)st.st_size / page_size + SX_LMDB_MAX_DIRTY)
 		need = (meta[which].last_page + 1) * page_size;
 	else
 		need = 2 * page_size;

@@ -192,8 +192,8 @@ int sx_lock_file_open(const char *dir, mode_t mode, int *fd, simidx_error *err)
 	free(path);
 	if (e == ENOSPC || e == EDQUOT)
 		return sx_fail_errno(err, e,
-				     "%s: " SX_LOCK_NAME " needs space; if nobody writes to the index "
-				     "meanwhile, open it as static (SIMIDX_OPEN_STATIC)",
+				     "%s: " SX_LOCK_NAME " needs space; if nobody writes to the "
+				     "index meanwhile, open it as static (SIMIDX_OPEN_STATIC)",
 				     dir);
 	return e ? sx_fail_errno(err, e, "%s/" SX_LOCK_NAME, dir) : SIMIDX_OK;
 }

@@ -9,10 +9,10 @@
  * of the file was allocated before. There the file is marked to be written in place, which can be
  * done only as long as it is empty.
  *
- * And a lock in it is ours: whoever opens LMDB, or closes it, has it meanwhile. LMDB 0.9.27 to 0.9.31
- * needs that (ITS#10095): the last process that closes destroys the mutexes in this file, while
- * one that opens waits for it, and then takes them for good. The lock is on a byte behind the file,
- * which LMDB does not lock, and belongs to the open file: it ends with the process.
+ * And a lock in it is ours: whoever opens LMDB, or closes it, has it meanwhile. LMDB 0.9.27 to
+ * 0.9.31 needs that (ITS#10095): the last process that closes destroys the mutexes in this file,
+ * while one that opens waits for it, and then takes them for good. The lock is on a byte behind the
+ * file, which LMDB does not lock, and belongs to the open file: it ends with the process.
  */
 
 #ifndef SX_LOCK_FILE_H
@@ -35,10 +35,10 @@
  * it open either: closing the file drops its locks.
  *
  * @param mode  of a new file
- * @param fd    set to a descriptor of the file that LMDB is going to open. It stays open until LMDB has
- *              closed: closing it would drop LMDB's locks
- * @return SIMIDX_OK; SIMIDX_E_NO_SPACE, also when less than 4 MiB is free and writing to the file may
- *         need space; another code of a failed system call
+ * @param fd    set to a descriptor of the file that LMDB is going to open. It stays open until LMDB
+ *              has closed: closing it would drop LMDB's locks
+ * @return SIMIDX_OK; SIMIDX_E_NO_SPACE, also when less than 4 MiB is free and writing to the file
+ *         may need space; another code of a failed system call
  */
 int sx_lock_file_open(const char *dir, mode_t mode, int *fd, simidx_error *err);
 
@@ -51,9 +51,9 @@ int sx_lock_file_lock(int fd);
 void sx_lock_file_unlock(int fd);
 
 /**
- * After LMDB has opened: whether the lock file of the directory is still this one. If another process
- * has put another one there, LMDB may have that one: then `fd` becomes a descriptor of it, not locked,
- * or -1 where there is none any more, and LMDB is to be closed again.
+ * After LMDB has opened: whether the lock file of the directory is still this one. If another
+ * process has put another one there, LMDB may have that one: then `fd` becomes a descriptor of it,
+ * not locked, or -1 where there is none any more, and LMDB is to be closed again.
  *
  * @return SIMIDX_OK; SIMIDX_E_MOVED, which the caller tells; SIMIDX_E_NOMEM
  */

@@ -10,10 +10,10 @@
 /* ---- whose they are ---- */
 
 /*
- * Each page is used or free. So if all is sound but one table, the pages that were neither met in a tree
- * nor are free are that table's, and none of them is of an older commit: they lie below its damaged
- * pages. If another table is damaged as well it is not certain whose they are, and if the list of free
- * pages is, what was freed long ago cannot be told from them.
+ * Each page is used or free. So if all is sound but one table, the pages that were neither met in a
+ * tree nor are free are that table's, and none of them is of an older commit: they lie below its
+ * damaged pages. If another table is damaged as well it is not certain whose they are, and if the
+ * list of free pages is, what was freed long ago cannot be told from them.
  */
 static int find_owner(sx_pages *c, sx_page_tree *tree, const sx_page_tree *tables,
 		      const sx_lmdb_meta *meta, enum sx_page_whose *whose)
@@ -97,8 +97,9 @@ int sx_lost_pages_have(sx_pages *c, sx_page_tree *tree, sx_slice key)
 /* ---- what is in them ---- */
 
 /*
- * The next page from `number` on that nothing leads to, read to level 0; 0 after the last one. Of a value
- * with several pages only the first has a header, and what is in the others may look like one.
+ * The next page from `number` on that nothing leads to, read to level 0; 0 after the last one. Of a
+ * value with several pages only the first has a header, and what is in the others may look like
+ * one.
  */
 static uint64_t next_lost(sx_pages *c, sx_page_tree *tree, uint64_t number, sx_lmdb_header *header,
 			  uint32_t *n_pages)
@@ -120,8 +121,8 @@ static uint64_t next_lost(sx_pages *c, sx_page_tree *tree, uint64_t number, sx_l
 }
 
 /*
- * Hand over what is in such pages of the table: first that in leaves, then values of one page whose key is
- * lost, as the leaf with it is damaged.
+ * Hand over what is in such pages of the table: first that in leaves, then values of one page whose
+ * key is lost, as the leaf with it is damaged.
  */
 static void hand_over_own(sx_pages *c, sx_page_tree *tree)
 {
@@ -152,8 +153,12 @@ static void hand_over_own(sx_pages *c, sx_page_tree *tree)
 			c->stopped = c->value(c->ctx, none, value);
 }
 
-/* A node of a leaf that may be any table's. Nothing of it is taken for granted, as nothing leads there. */
-static void hand_over_node(sx_pages *c, sx_page_tree *tree, const sx_page_node *node, int is_of_last)
+/*
+ * A node of a leaf that may be any table's. Nothing of it is taken for granted, as nothing leads
+ * there.
+ */
+static void hand_over_node(sx_pages *c, sx_page_tree *tree, const sx_page_node *node,
+			   int is_of_last)
 {
 	sx_slice value = { node->value, node->size };
 	sx_lmdb_header header = { 0 };
@@ -175,8 +180,8 @@ static void hand_over_node(sx_pages *c, sx_page_tree *tree, const sx_page_node *
 }
 
 /*
- * The same of pages that may be any table's. In those of older commits the pages of a long value may have
- * become others' since, so none is skipped.
+ * The same of pages that may be any table's. In those of older commits the pages of a long value
+ * may have become others' since, so none is skipped.
  */
 static void hand_over_any(sx_pages *c, sx_page_tree *tree, unsigned finds, int is_of_last)
 {
@@ -198,7 +203,8 @@ static void hand_over_any(sx_pages *c, sx_page_tree *tree, unsigned finds, int i
 
 			hand_over_node(c, tree, &node, is_of_last);
 		}
-		if (header.flags == SX_LMDB_OVERFLOW && n_pages == 1 && finds & SX_PAGES_FIND_BLOCKS)
+		if (header.flags == SX_LMDB_OVERFLOW && n_pages == 1 &&
+		    finds & SX_PAGES_FIND_BLOCKS)
 			c->stopped = c->value(c->ctx, none, value);
 	}
 }

@@ -21,10 +21,10 @@ enum sx_page_whose {
 #define SX_PAGES_FIND_BLOCKS 2u /* values that fill a page */
 
 /**
- * Hand over what is in the pages that nothing leads to, after sx_pages_check_tree() has told problems of a
- * tree. Where its pages can be told from others', all of them, as sx_page_read() says. Otherwise leaves or
- * blocks of all tables, if they are asked for: of any commit only what the tree would have below its
- * damaged pages, and blocks, whose keys are not known.
+ * Hand over what is in the pages that nothing leads to, after sx_pages_check_tree() has told
+ * problems of a tree. Where its pages can be told from others', all of them, as sx_page_read()
+ * says. Otherwise leaves or blocks of all tables, if they are asked for: of any commit only what
+ * the tree would have below its damaged pages, and blocks, whose keys are not known.
  *
  * @param tree   the table's; one without pages and depth if it is not known: all of it is lost
  * @param finds  SX_PAGES_FIND_, or 0
@@ -35,8 +35,8 @@ int sx_lost_pages_read(sx_pages *c, sx_page_tree *tree, const sx_page_tree *tabl
 		       const sx_lmdb_meta *meta, unsigned finds, enum sx_page_whose *whose);
 
 /**
- * Whether the place of a key in a tree is below a damaged page. Otherwise the tree decides what there is.
- * For `value`, while it is called by sx_lost_pages_read().
+ * Whether the place of a key in a tree is below a damaged page. Otherwise the tree decides what
+ * there is. For `value`, while it is called by sx_lost_pages_read().
  */
 int sx_lost_pages_have(sx_pages *c, sx_page_tree *tree, sx_slice key);
 

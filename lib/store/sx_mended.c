@@ -80,7 +80,8 @@ static int copy_mended(int from, mode_t mode, const char *into, const sx_lost_me
 int sx_store_open_mended(const char *dir, const char *beside, unsigned flags, sx_store **out,
 			 simidx_error *err)
 {
-	sx_store_options how = { .flags = flags | SX_STORE_READ_ONLY | SX_STORE_STATIC | SX_STORE_CUT };
+	sx_store_options how = { .flags = flags | SX_STORE_READ_ONLY | SX_STORE_STATIC |
+					  SX_STORE_CUT };
 	int dir_fd, fd = -1, lock_fd = -1, rc;
 	char *copy = NULL;
 	sx_lost_meta lost;

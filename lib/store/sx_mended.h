@@ -13,7 +13,8 @@
 /**
  * Copy a store one of whose meta pages is damaged, put another in its place, and open the copy for
  * reading, without locks. It shows the commit that the other meta page names: the last one, or the
- * one before if the page of the last one is damaged. The store itself cannot be written to meanwhile.
+ * one before if the page of the last one is damaged. The store itself cannot be written to
+ * meanwhile.
  *
  * The copy stands in a private directory beside `beside`, and is removed at once; its space is
  * given back when it is closed. Its file has the permissions of the store's.

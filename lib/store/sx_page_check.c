@@ -21,13 +21,16 @@
  */
 
 /*
- * The tree of tables first, then each table, last the free pages: so a page is missed where it is used.
- * Each transaction but the first one frees pages, as it writes all that it changes to other ones.
- * Another number in the header page is not its own, and makes an older commit look like the last one.
+ * The tree of tables first, then each table, last the free pages: so a page is missed where it is
+ * used. Each transaction but the first one frees pages, as it writes all that it changes to other
+ * ones. Another number in the header page is not its own, and makes an older commit look like the
+ * last one.
  */
 static int check_trees(sx_pages *c, const sx_lmdb_meta *meta)
 {
-	sx_page_tree tables = { .kind = SX_PAGES_TABLES, .name = SX_PAGE_TABLES, .record = meta->tables };
+	sx_page_tree tables = { .kind = SX_PAGES_TABLES,
+				.name = SX_PAGE_TABLES,
+				.record = meta->tables };
 	sx_page_tree free_pages = { .kind = SX_PAGES_FREE, .name = "free pages",
 				   .record = meta->free_pages };
 	int rc = sx_pages_check_tree(c, &tables);
@@ -37,9 +40,13 @@ static int check_trees(sx_pages *c, const sx_lmdb_meta *meta)
 	if (!rc)
 		rc = sx_pages_check_tree(c, &free_pages);
 	if (!rc && !c->problems && c->newest_free && c->newest_free != c->txn)
-		sx_pages_bad(c, &free_pages, "the header page is of transaction %" PRIu64 ", the last list of "
-		    "free pages of %" PRIu64, c->txn, c->newest_free);
-	/* LMDB never loses one, and makes no compact copy of a file that did. Two are meta pages. */
+		sx_pages_bad(c, &free_pages,
+			     "the header page is of transaction %" PRIu64 ", the last list of "
+			     "free pages of %" PRIu64,
+			     c->txn, c->newest_free);
+	/*
+	 * LMDB never loses one, and makes no compact copy of a file that did. Two are meta pages.
+	 */
 	if (!rc && !c->problems && c->n_seen + 2 != meta->last_page + 1)
 		sx_pages_bad(c, &free_pages, "pages neither used nor free: %" PRIu64,
 		    meta->last_page - 1 - c->n_seen);
@@ -109,7 +116,9 @@ static int begin_check(sx_txn *txn, sx_lmdb_meta *meta, sx_pages **out, simidx_e
 		return sx_fail_errno(err, errno, "%s", sx_store_path(txn->store));
 	c->file_end = (uint64_t)st.st_size / c->page_size;
 	c->sizes = sx_calloc(c->page_size / 2, sizeof(*c->sizes));
-	/* Free pages may be beyond the end, but not more than a transaction can have taken there. */
+	/*
+	 * Free pages may be beyond the end, but not more than a transaction can have taken there.
+	 */
 	if (c->end > c->file_end + SX_LMDB_MAX_DIRTY)
 		c->end = c->file_end + SX_LMDB_MAX_DIRTY;
 	/* Only what is written to takes memory. */
@@ -159,8 +168,10 @@ int sx_page_read(sx_txn *txn, sx_page_roots *roots, const char *table, sx_page_r
 		tree = reading->tree = t < c->n_tables ? &c->table[t] : &unknown;
 		if (!rc && tree != &unknown)
 			rc = sx_pages_check_tree(c, tree);
-		if (!rc && !c->stopped && (tree == &unknown ? reading->finds != 0 : tree->problems != 0))
-			rc = sx_lost_pages_read(c, tree, &tables, roots, reading->finds, &reading->whose);
+		if (!rc && !c->stopped &&
+		    (tree == &unknown ? reading->finds != 0 : tree->problems != 0))
+			rc = sx_lost_pages_read(c, tree, &tables, roots, reading->finds,
+						&reading->whose);
 		if (rc)
 			sx_fail_nomem(err);
 		else if (c->stopped)
@@ -180,9 +191,10 @@ int sx_page_is_lost(const sx_page_reading *reading, sx_slice key)
 }
 
 /*
- * One changed bit in a transaction number makes LMDB take the other page for the last one. In a sound
- * file the numbers of the pages follow each other. They also do after a header page that could not be
- * written: LMDB then leaves its new roots there with the old number, so that no reader follows them.
+ * One changed bit in a transaction number makes LMDB take the other page for the last one. In a
+ * sound file the numbers of the pages follow each other. They also do after a header page that
+ * could not be written: LMDB then leaves its new roots there with the old number, so that no reader
+ * follows them.
  */
 int sx_page_other(sx_txn *txn, sx_page_roots *roots, sx_page_roots *other, simidx_error *err)
 {

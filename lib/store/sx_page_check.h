@@ -54,36 +54,37 @@ typedef struct sx_page_reading {
  * for the order of keys, and passed over.
  *
  * What lies below a damaged page is found where nothing else in the file is damaged but this table:
- * then the pages that are neither free nor met in a tree are its own. Before each leaf of these, and
- * before what follows in another order, `value` is called with NULL for both key and value. Of values
- * with a page of their own whose leaf is damaged the key is lost: it is NULL.
+ * then the pages that are neither free nor met in a tree are its own. Before each leaf of these,
+ * and before what follows in another order, `value` is called with NULL for both key and value. Of
+ * values with a page of their own whose leaf is damaged the key is lost: it is NULL.
  *
- * Elsewhere such pages may be any table's. `finds` asks for them: then entries of leaves, with their
- * keys, or values that fill a page, without, are handed over for the caller to tell whose they are. Where
- * the list of free pages is damaged, too, they may be of any commit. Then entries come only if the key's place
- * in the table is lost; of other values the caller asks sx_page_is_lost().
+ * Elsewhere such pages may be any table's. `finds` asks for them: then entries of leaves, with
+ * their keys, or values that fill a page, without, are handed over for the caller to tell whose
+ * they are. Where the list of free pages is damaged, too, they may be of any commit. Then entries
+ * come only if the key's place in the table is lost; of other values the caller asks
+ * sx_page_is_lost().
  *
  * @param txn    as for sx_page_check(); the same one, and `roots`, for all tables that are to be of
  *               one snapshot
- * @return SIMIDX_OK, whatever is damaged; SIMIDX_E_NOT_FOUND without setting err if there is no such
- *         table; the code of `value`; SIMIDX_E_BUSY, SIMIDX_E_NOMEM, as sx_txn_renew()
+ * @return SIMIDX_OK, whatever is damaged; SIMIDX_E_NOT_FOUND without setting err if there is no
+ *         such table; the code of `value`; SIMIDX_E_BUSY, SIMIDX_E_NOMEM, as sx_txn_renew()
  */
 int sx_page_read(sx_txn *txn, sx_page_roots *roots, const char *table, sx_page_reading *reading,
 		 simidx_error *err);
 
 /**
- * Whether the place of a key in the table is below a damaged page, or all of the table is lost. For `value`,
- * during the call.
+ * Whether the place of a key in the table is below a damaged page, or all of the table is lost. For
+ * `value`, during the call.
  */
 int sx_page_is_lost(const sx_page_reading *reading, sx_slice key);
 
 /**
- * The roots of the other header page, which LMDB does not use, where the numbers of the two say that
- * one of them is damaged. Then the other page may be that of the last commit.
+ * The roots of the other header page, which LMDB does not use, where the numbers of the two say
+ * that one of them is damaged. Then the other page may be that of the last commit.
  *
  * @param roots  those that LMDB uses, or all zero
- * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND without setting err where nothing is wrong with the numbers;
- *         as sx_page_read()
+ * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND without setting err where nothing is wrong with the
+ *         numbers; as sx_page_read()
  */
 int sx_page_other(sx_txn *txn, sx_page_roots *roots, sx_page_roots *other, simidx_error *err);
 

@@ -48,7 +48,8 @@ size_t sx_page_nodes(const unsigned char *page, size_t page_size, int is_leaf, u
 		size = at % 2 || at < header.upper || at > page_size - sizeof(sx_lmdb_node)
 			       ? 0 : node_size(page, page_size, at, is_leaf);
 		if (!size) {
-			snprintf(wrong, SX_PAGE_WRONG, ": node %zu has an impossible place or size", i);
+			snprintf(wrong, SX_PAGE_WRONG, ": node %zu has an impossible place or size",
+				 i);
 			return 0;
 		}
 		sizes[at / 2] = (uint16_t)size;

@@ -22,8 +22,8 @@ typedef struct sx_page_node {
 #define SX_PAGE_WRONG 80
 
 /**
- * How many nodes a page has, if they are such as LMDB writes them: they lie side by side up to the end
- * of the page. LMDB moves them and adds up their sizes.
+ * How many nodes a page has, if they are such as LMDB writes them: they lie side by side up to the
+ * end of the page. LMDB moves them and adds up their sizes.
  *
  * @param sizes  room for half as many numbers as the page has bytes
  * @param wrong  what is wrong, to follow the number of the page; SX_PAGE_WRONG bytes

@@ -60,9 +60,10 @@ static void tell_missing(sx_pages *c, const sx_page_tree *tree)
 	if (!c->missing_from)
 		return;
 	snprintf(text, sizeof(text),
-		 c->missing_from == c->missing_to
-			 ? "page %" PRIu64 " is missing: the file is cut short"
-			 : "its pages from %" PRIu64 " to %" PRIu64 " are missing: the file is cut short",
+		 c->missing_from == c->missing_to ? "page %" PRIu64
+						    " is missing: the file is cut short"
+						  : "its pages from %" PRIu64 " to %" PRIu64
+						    " are missing: the file is cut short",
 		 c->missing_from, c->missing_to);
 	c->missing_from = c->missing_to = 0;
 	tell(c, tree, text);
@@ -118,7 +119,8 @@ int sx_pages_read(sx_pages *c, sx_page_tree *tree, uint64_t page, uint64_t at, v
 			note_missing(c, tree, page);
 			return 0;
 		} else if (errno != EINTR && failures++) { /* a disk may fail for a moment */
-			sx_pages_bad(c, tree, "page %" PRIu64 " cannot be read: %s", page, strerror(errno));
+			sx_pages_bad(c, tree, "page %" PRIu64 " cannot be read: %s", page,
+				     strerror(errno));
 			return 0;
 		}
 	}
@@ -129,7 +131,8 @@ static int check_header(sx_pages *c, sx_page_tree *tree, uint64_t page,
 			const sx_lmdb_header *header, unsigned flags)
 {
 	if (header->number != page)
-		sx_pages_bad(c, tree, "page %" PRIu64 " says that it is page %" PRIu64, page, header->number);
+		sx_pages_bad(c, tree, "page %" PRIu64 " says that it is page %" PRIu64, page,
+			     header->number);
 	else if (header->flags != flags)
 		sx_pages_bad(c, tree, "page %" PRIu64 " has the flags 0x%x, not 0x%x", page,
 		    header->flags, flags);
@@ -173,15 +176,17 @@ static int check_keys(sx_pages *c, sx_page_tree *tree, uint64_t number,
 		int order = 1;
 
 		if (tree->kind == SX_PAGES_FREE ? key.size != sizeof(uint64_t) : !key.size) {
-			sx_pages_bad(c, tree, "page %" PRIu64 ": the key of node %zu has a wrong size",
-			    number, i);
+			sx_pages_bad(c, tree,
+				     "page %" PRIu64 ": the key of node %zu has a wrong size",
+				     number, i);
 			return 0;
 		}
 		if (last.data)
 			order = compare(tree->kind, key, last);
 		if (last.data == in.low.data ? order < 0 : order <= 0) {
-			sx_pages_bad(c, tree, "page %" PRIu64 ": the key of node %zu is out of order",
-			    number, i);
+			sx_pages_bad(c, tree,
+				     "page %" PRIu64 ": the key of node %zu is out of order",
+				     number, i);
 			return 0;
 		}
 		last = key;
@@ -210,8 +215,9 @@ static int check_overflow(sx_pages *c, sx_page_tree *tree, const sx_page_node *n
 		return 0;
 	memcpy(&n, &header.lower, sizeof(n));
 	if (n < need) {
-		sx_pages_bad(c, tree, "page %" PRIu64 ": a value of %" PRIu32 " bytes in %" PRIu32 " pages",
-		    first, node->size, n);
+		sx_pages_bad(c, tree,
+			     "page %" PRIu64 ": a value of %" PRIu32 " bytes in %" PRIu32 " pages",
+			     first, node->size, n);
 		return 0;
 	}
 	tree->overflow_pages += n;
@@ -226,7 +232,8 @@ static void check_free(sx_pages *c, sx_page_tree *tree, const sx_page_node *node
 	uint64_t page = is_apart ? sx_lmdb_number(node->value) : 0;
 
 	if (txn < 1 || txn > c->txn || node->size < sizeof(n) || node->size % sizeof(n)) {
-		sx_pages_bad(c, tree, "the list of transaction %" PRIu64 " has a wrong key or size", txn);
+		sx_pages_bad(c, tree, "the list of transaction %" PRIu64 " has a wrong key or size",
+			     txn);
 		return;
 	}
 	c->newest_free = txn; /* they ascend */
@@ -235,7 +242,8 @@ static void check_free(sx_pages *c, sx_page_tree *tree, const sx_page_node *node
 	else if (!sx_pages_read(c, tree, page, sizeof(sx_lmdb_header), &n, sizeof(n)))
 		return;
 	if (n >= node->size / sizeof(n)) {
-		sx_pages_bad(c, tree, "the list of transaction %" PRIu64 " is longer than its value", txn);
+		sx_pages_bad(c, tree,
+			     "the list of transaction %" PRIu64 " is longer than its value", txn);
 		return;
 	}
 	for (uint64_t done = 0; done < n; done++) {
@@ -244,10 +252,12 @@ static void check_free(sx_pages *c, sx_page_tree *tree, const sx_page_node *node
 
 		if (!i && !is_apart)
 			memcpy(list, node->value + at, size);
-		else if (!i && !sx_pages_read(c, tree, page, sizeof(sx_lmdb_header) + at, list, size))
+		else if (!i &&
+			 !sx_pages_read(c, tree, page, sizeof(sx_lmdb_header) + at, list, size))
 			return;
 		if (list[i] >= last) {
-			sx_pages_bad(c, tree, "the list of transaction %" PRIu64 " is not in order", txn);
+			sx_pages_bad(c, tree, "the list of transaction %" PRIu64 " is not in order",
+				     txn);
 			return;
 		}
 		last = list[i];
@@ -285,14 +295,15 @@ static void hand_over(sx_pages *c, sx_page_tree *tree, const sx_page_node *node)
 			sx_pages_bad(c, tree, "a value has %" PRIu32 " bytes", node->size);
 			return;
 		}
-		if (!sx_pages_read(c, tree, sx_lmdb_number(node->value), sizeof(sx_lmdb_header), c->bytes,
-				node->size))
+		if (!sx_pages_read(c, tree, sx_lmdb_number(node->value), sizeof(sx_lmdb_header),
+				   c->bytes, node->size))
 			return;
 	}
 	c->stopped = c->value(c->ctx, node->key, value);
 }
 
-void sx_pages_check_value(sx_pages *c, sx_page_tree *tree, uint64_t number, const sx_page_node *node)
+void sx_pages_check_value(sx_pages *c, sx_page_tree *tree, uint64_t number,
+			  const sx_page_node *node)
 {
 	unsigned flags = node->head.flags;
 
@@ -391,10 +402,12 @@ int sx_pages_check_tree(sx_pages *c, sx_page_tree *tree)
 	if (!tree->problems && !c->stopped &&
 	    (r->branch_pages != tree->branch_pages || r->leaf_pages != tree->leaf_pages ||
 	     r->overflow_pages != tree->overflow_pages || r->entries != tree->entries))
-		sx_pages_bad(c, tree, "the tree has %" PRIu64 " entries in %" PRIu64 " pages, its record "
+		sx_pages_bad(c, tree,
+			     "the tree has %" PRIu64 " entries in %" PRIu64 " pages, its record "
 			     "says %" PRIu64 " in %" PRIu64,
-		    tree->entries, tree->branch_pages + tree->leaf_pages + tree->overflow_pages,
-		    r->entries, r->branch_pages + r->leaf_pages + r->overflow_pages);
+			     tree->entries,
+			     tree->branch_pages + tree->leaf_pages + tree->overflow_pages,
+			     r->entries, r->branch_pages + r->leaf_pages + r->overflow_pages);
 	return rc;
 }
 

@@ -80,7 +80,8 @@ int sx_store_lock_merge(sx_store *store, int wait_ms, simidx_error *err)
 	e = sx_merge_lock_take(&store->lock, atomic_load(&store->place)->write, store->env.data_fd,
 			       wait_ms);
 	if (e == EWOULDBLOCK)
-		return sx_fail(err, SIMIDX_E_BUSY, "%s: somebody else merges", sx_store_path(store));
+		return sx_fail(err, SIMIDX_E_BUSY, "%s: somebody else merges",
+			       sx_store_path(store));
 	return e ? sx_fail_errno(err, e, "%s: the lock file " SX_WRITE_NAME, sx_store_path(store))
 		 : SIMIDX_OK;
 }
@@ -227,9 +228,10 @@ sx_store *sx_txn_store(const sx_txn *txn)
  */
 
 /*
- * Pages at the end of the file that a transaction takes and frees again are counted, but LMDB does not
- * write them. Then the file is shorter than its header says, and the next open looks at all its pages to
- * see whether it was cut short. That is spared here if it can be; the transaction is committed anyway.
+ * Pages at the end of the file that a transaction takes and frees again are counted, but LMDB does
+ * not write them. Then the file is shorter than its header says, and the next open looks at all its
+ * pages to see whether it was cut short. That is spared here if it can be; the transaction is
+ * committed anyway.
  */
 static void extend_file(sx_store *store)
 {
@@ -286,8 +288,8 @@ enum sx_outcome sx_txn_outcome(sx_store *store, uint64_t id)
 	if (rc != MDB_PANIC)
 		return is_there ? SX_STORED : SX_NOT_STORED;
 	/*
-	 * LMDB has then written the old number over what it may have written before. Once that is on
-	 * the disk, the transaction is not there and will not be after a power cut.
+	 * LMDB has then written the old number over what it may have written before. Once that is
+	 * on the disk, the transaction is not there and will not be after a power cut.
 	 */
 	return is_there || fdatasync(store->env.data_fd) ? SX_OUTCOME_UNKNOWN : SX_NOT_STORED;
 }

@@ -107,7 +107,8 @@ uint64_t sx_block_index_count(const sx_block_index *blocks, uint64_t low, uint64
 #define SX_BLOCK_INDEX_LARGE 16
 
 /** The same for ranges that may be large; 0 for all others, from the slots alone. */
-static inline uint64_t sx_block_index_count_if_large(const sx_block_index *b, uint64_t low, uint64_t high)
+static inline uint64_t sx_block_index_count_if_large(const sx_block_index *b, uint64_t low,
+						     uint64_t high)
 {
 	uint64_t last = high < b->max ? high : b->max;
 
@@ -117,7 +118,9 @@ static inline uint64_t sx_block_index_count_if_large(const sx_block_index *b, ui
 	return sx_block_index_count(b, low, high);
 }
 
-/** The part [0, 1] of block i, which covers `key`, that lies before it, if keys are spread evenly. */
+/**
+ * The part [0, 1] of block i, which covers `key`, that lies before it, if keys are spread evenly.
+ */
 double sx_block_index_part(const sx_block_index *blocks, size_t i, uint64_t key);
 
 #endif /* SX_BLOCK_INDEX_H */

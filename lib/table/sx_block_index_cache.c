@@ -59,7 +59,8 @@ static int has_room(const sx_block_index_cache *cache, unsigned t, uint64_t byte
 }
 
 /* True if it is time to make one. The lock is held. */
-static int is_due(sx_block_index_cache *cache, unsigned t, const sx_table_version *v, uint64_t lookups)
+static int is_due(sx_block_index_cache *cache, unsigned t, const sx_table_version *v,
+		  uint64_t lookups)
 {
 	if (cache->table[t].generation < v->generation) {
 		cache->table[t].generation = v->generation;

@@ -2,10 +2,10 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The block indexes of an open index, shared by its readers. One is made for a table, and again
- * for each generation of it, once SX_BLOCK_INDEX_CACHE_LOOKUPS probes were looked up without it, or were
- * looked up with that of the generation before: a command that asks a few queries makes none, a
- * server that is busy has the new one with its first query after a merge.
+ * The block indexes of an open index, shared by its readers. One is made for a table, and again for
+ * each generation of it, once SX_BLOCK_INDEX_CACHE_LOOKUPS probes were looked up without it, or
+ * were looked up with that of the generation before: a command that asks a few queries makes none,
+ * a server that is busy has the new one with its first query after a merge.
  */
 
 #ifndef SX_BLOCK_INDEX_CACHE_H

@@ -334,7 +334,8 @@ static int visit_block(sx_lookup *l, const sx_lookup_task *task, sx_block_slice 
 static int visit_rows(sx_lookup *l, const sx_lookup_task *task, size_t probe, enum sx_next *next,
 		      simidx_error *err)
 {
-	sx_block_slice s = { NULL, NULL, 0, UINT64_MAX, (uint32_t)probe, 0, (uint16_t)l->rows.n, 0 };
+	uint16_t n = (uint16_t)l->rows.n;
+	sx_block_slice s = { NULL, NULL, 0, UINT64_MAX, (uint32_t)probe, 0, n, 0 };
 	int rc = l->rows.n ? task->visit(task->ctx, &s, next, err) : SIMIDX_OK;
 
 	l->rows.n = 0;
@@ -364,7 +365,8 @@ static int run_by_cursor(sx_lookup *l, const sx_lookup_task *task, size_t probe,
 		rc = sx_table_place_before(table, view->cursor, &has_before, &before, err);
 	for (; !rc; rc = sx_cursor_next(view->cursor, &key, &value, err)) {
 		if (sx_table_sort_key(table, key, &last))
-			return sx_table_damaged(table, key, "its key is not one of this table's", err);
+			return sx_table_damaged(table, key, "its key is not one of this table's",
+						err);
 		if (is_blocks) {
 			sx_block_slice s = { value.data, NULL, last.key, before.key,
 					     (uint32_t)probe, 0, 0, 0 };

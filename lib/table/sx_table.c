@@ -201,7 +201,9 @@ int sx_table_pairs_wrong(const sx_table *table, sx_txn *txn, const sx_block *blo
 	return rc;
 }
 
-/* Whether each row comes after the one before it. Without a branch for each: all are right mostly. */
+/*
+ * Whether each row comes after the one before it. Without a branch for each: all are right mostly.
+ */
 static int ascend(const sx_table *table, const sx_rows *rows)
 {
 	size_t wrong = 0;
@@ -269,7 +271,8 @@ int sx_table_row_decode(const sx_table *table, sx_slice key, sx_slice value, sx_
 		return sx_table_damaged(table, key, "its key is not one of this table's", err);
 	if (value.size != size + (table->checks_rows ? CHECKSUM_SIZE : 0))
 		return sx_table_damaged(table, key, "its value has the wrong size", err);
-	if (table->checks_rows && sx_load_le32(bytes + size) != row_checksum(table, key, bytes, size))
+	if (table->checks_rows &&
+	    sx_load_le32(bytes + size) != row_checksum(table, key, bytes, size))
 		return sx_table_damaged(table, key, "checksum mismatch", err);
 	cols[0] = place.col0;
 	for (unsigned c = in_key; c < table->n_cols; c++)

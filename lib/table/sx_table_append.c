@@ -34,7 +34,8 @@ void sx_append_end(sx_append *a)
 /* The key in the store of row i, written to `bytes`. */
 static sx_slice key_of(const sx_append *a, size_t i, unsigned char *bytes)
 {
-	return (sx_slice){ bytes, sx_table_key(a->table, sx_sort_key_of(a->table, &a->rows, i), bytes) };
+	return (sx_slice){ bytes,
+			   sx_table_key(a->table, sx_sort_key_of(a->table, &a->rows, i), bytes) };
 }
 
 static int put(sx_append *a, sx_slice key, size_t value_size, simidx_error *err)
@@ -125,7 +126,8 @@ static inline int ascends(const sx_append *a, size_t i)
 /* Count what was pushed from row `from` on, and check that it ascends. */
 static int take(sx_append *a, size_t from, simidx_error *err)
 {
-	int ok = !a->count || sx_sort_key_cmp(a->last, sx_sort_key_of(a->table, &a->rows, from)) < 0;
+	int ok = !a->count ||
+		 sx_sort_key_cmp(a->last, sx_sort_key_of(a->table, &a->rows, from)) < 0;
 
 	for (size_t i = from + 1; i < a->rows.n; i++)
 		ok &= ascends(a, i);

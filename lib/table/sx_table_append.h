@@ -17,9 +17,9 @@ typedef struct sx_append {
 	sx_rows rows;         /* not written yet */
 	unsigned char *value;
 	uint64_t count;       /* rows added */
-	uint64_t digest;      /* sum of their sx_table_row_hash(), of a table of numbers and of pairs
-	                         with a further column; the others have the digest of the stream
-	                         that they are made from */
+	uint64_t digest;      /* sum of their sx_table_row_hash(), of a table of numbers and of
+	                         pairs with a further column; the others have the digest of the
+	                         stream that they are made from */
 	uint64_t written;     /* LMDB records put since the caller last set it to 0 */
 	sx_sort_key last;
 } sx_append;

@@ -76,7 +76,8 @@ static int peek_next(struct merge *m)
  */
 static int load_block(struct merge *m, sx_slice key, sx_slice value, sx_sort_key place)
 {
-	sx_sort_key before = m->fence; /* of the block that was carried into this one, key and all */
+	/* of the block that was carried into this one, key and all */
+	sx_sort_key before = m->fence;
 	int has_before = 1, rc;
 
 	m->old.n = 0;

@@ -28,8 +28,8 @@ typedef struct sx_delta {
 
 /**
  * Merge changes number *done and following into the table. Setting what is there already and
- * removing what is not change nothing, so a merge may be repeated. Stops between two blocks when about
- * `max_written` blocks were written; *done then is the first change that is still to do.
+ * removing what is not change nothing, so a merge may be repeated. Stops between two blocks when
+ * about `max_written` blocks were written; *done then is the first change that is still to do.
  */
 int sx_table_merge(sx_txn *txn, const sx_table *table, const sx_changes *changes, size_t *done,
 		   uint64_t max_written, sx_delta *delta, simidx_error *err);

@@ -17,7 +17,8 @@ static int seek(const sx_table *table, sx_cursor *cursor, sx_sort_key from, sx_s
 }
 
 /* First entry of a block at or after a place, or after it with `after`. */
-static size_t block_bound(const sx_table *table, const sx_block *block, sx_sort_key place, int after)
+static size_t block_bound(const sx_table *table, const sx_block *block, sx_sort_key place,
+			  int after)
 {
 	size_t i, end;
 

@@ -22,7 +22,8 @@ typedef struct sx_table_walk {
 	sx_sort_key last;  /* place of the store key before this piece */
 	int started;
 	int stuck;      /* the store itself failed: there is no going on */
-	pthread_mutex_t *lock; /* NULL, or held while the store is asked: see sx_table_walk_share() */
+	/* NULL, or held while the store is asked: see sx_table_walk_share() */
+	pthread_mutex_t *lock;
 } sx_table_walk;
 
 /** Start at the first row, or at the piece that has the first one at or after *from. */
@@ -30,8 +31,9 @@ int sx_table_walk_begin(sx_table_walk *walk, sx_txn *txn, const sx_table *table,
 			const sx_sort_key *from, simidx_error *err);
 
 /**
- * Several threads walk in one transaction, each by a walk of its own: from now on `lock` is held while
- * the store is asked, but not while blocks are decoded. The caller holds it for begin and end.
+ * Several threads walk in one transaction, each by a walk of its own: from now on `lock` is held
+ * while the store is asked, but not while blocks are decoded. The caller holds it for begin and
+ * end.
  */
 static inline void sx_table_walk_share(sx_table_walk *walk, pthread_mutex_t *lock)
 {

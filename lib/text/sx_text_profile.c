@@ -61,7 +61,8 @@ void sx_text_profile_format(char profile[SX_PROFILE_SIZE], const sx_settings *s)
 			separator = ",";
 		}
 	}
-	add(profile, &n, " weights=%s " HASH " seed=%" PRIu64, sx_weights_names[s->weights], s->seed);
+	add(profile, &n, " weights=%s " HASH " seed=%" PRIu64, sx_weights_names[s->weights],
+	    s->seed);
 	if (s->top == SIMIDX_TEXT_TOP_AUTO)
 		add(profile, &n, " top=auto");
 	else if (s->top != SIMIDX_TEXT_TOP_ALL)

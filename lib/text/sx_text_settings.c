@@ -156,9 +156,12 @@ static int set_stem(sx_settings *s, const char *language, simidx_error *err)
 		return SIMIDX_OK;
 	if (n >= sizeof(s->stem) ||
 	    strspn(language, "abcdefghijklmnopqrstuvwxyz_0123456789") != n)
-		return sx_fail(err, SIMIDX_E_ARG, "\"%.64s\" is no language that libstemmer knows", language);
+		return sx_fail(err, SIMIDX_E_ARG, "\"%.64s\" is no language that libstemmer "
+						  "knows", language);
 	if (s->tokens == SX_TOKENS_CHARS)
-		return sx_fail(err, SIMIDX_E_ARG, "stems are those of words, and the extractor char-N takes characters");
+		return sx_fail(
+			err, SIMIDX_E_ARG,
+			"stems are those of words, and the extractor char-N takes characters");
 	memcpy(s->stem, language, n + 1);
 	return SIMIDX_OK;
 }
@@ -189,7 +192,8 @@ static int set_lists(sx_settings *s, const simidx_text_options *o, simidx_error 
 	s->idf.name = o->idf_name ? o->idf_name : "IDF dictionary";
 	if (!rc && s->tokens == SX_TOKENS_CHARS &&
 	    (s->stop || s->stop_words.data || s->words.data))
-		rc = sx_fail(err, SIMIDX_E_ARG, "lists are of words, and the extractor char-N takes characters");
+		rc = sx_fail(err, SIMIDX_E_ARG,
+			     "lists are of words, and the extractor char-N takes characters");
 	return rc;
 }
 
@@ -200,8 +204,8 @@ int sx_settings_make(sx_settings *s, const simidx_text_options *o, simidx_error 
 	memset(s, 0, sizeof(*s));
 	s->bits = o->bits ? o->bits : SIMIDX_DEFAULT_BITS;
 	if (s->bits < SIMIDX_MIN_BITS || s->bits > SIMIDX_MAX_BITS)
-		return sx_fail(err, SIMIDX_E_ARG, "fingerprints of %u bits; %d..%d are possible", s->bits,
-			       SIMIDX_MIN_BITS, SIMIDX_MAX_BITS);
+		return sx_fail(err, SIMIDX_E_ARG, "fingerprints of %u bits; %d..%d are possible",
+			       s->bits, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS);
 	rc = set_extractor(s, o->extractor ? o->extractor : "words12", err);
 	if (!rc)
 		rc = set_grams(s, o->grams, err);

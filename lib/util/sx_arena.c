@@ -40,7 +40,9 @@ void *sx_arena_copy(sx_arena *arena, const void *data, size_t size)
 	char *to;
 
 	arena->used = (arena->used + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-	if ((!arena->last || arena->last->size < arena->used || arena->last->size - arena->used < size) && add_piece(arena, size))
+	if ((!arena->last || arena->last->size < arena->used ||
+	     arena->last->size - arena->used < size) &&
+	    add_piece(arena, size))
 		return NULL;
 	to = arena->last->bytes + arena->used;
 	if (size)

@@ -36,8 +36,8 @@ int sx_pool_run(sx_pool *pool, unsigned threads, void (*work)(void *ctx, unsigne
 		void *ctx, simidx_error *err);
 
 /**
- * Tell that a thread has failed. The first failure counts: those that follow may be its consequences.
- * Returns 1 for it, 0 for the others.
+ * Tell that a thread has failed. The first failure counts: those that follow may be its
+ * consequences. Returns 1 for it, 0 for the others.
  */
 int sx_pool_fail(sx_pool *pool, int rc, const simidx_error *err);
 

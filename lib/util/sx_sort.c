@@ -15,8 +15,8 @@
 #define SMALL 32     /* up to here an insertion sort of keys takes less time than counting */
 
 /*
- * Bits beyond those that number the records: few random keys agree on all of them, and those that do
- * are sorted by insertion.
+ * Bits beyond those that number the records: few random keys agree on all of them, and those that
+ * do are sorted by insertion.
  */
 #define SPARE_BITS 8
 
@@ -133,7 +133,9 @@ SX_INLINE void sort_groups(unsigned words, const struct sort *s, unsigned keys, 
 			size_t to = at;
 
 			memcpy(moved, record + at * words, size);
-			for (; to > i && is_before(s, keys, shift, moved, record + (to - 1) * words); to--)
+			for (;
+			     to > i && is_before(s, keys, shift, moved, record + (to - 1) * words);
+			     to--)
 				memcpy(record + to * words, record + (to - 1) * words, size);
 			if (to < at)
 				memcpy(record + to * words, moved, size);

@@ -36,7 +36,10 @@ struct sx_sorter {
 	sx_spill *spill;
 	struct run *run;
 	size_t n_runs, runs_cap;
-	/* A tournament of the runs: node i has the children 2i and 2i + 1, run r is leaf n_runs + r. */
+	/*
+	 * A tournament of the runs: node i has the children 2i and 2i + 1, run r is leaf n_runs +
+	 * r.
+	 */
 	struct head *head; /* of each run */
 	size_t *loser;     /* of each inner node; [0]: the winner of all */
 	uint64_t left;     /* records that have not been merged */

@@ -24,7 +24,8 @@ struct changes {
 struct merge {
 	const simidx *index;
 	int no_meta_sync;
-	int *locked; /* whether the write lock is held, where it is given up now and then; or NULL */
+	/* whether the write lock is held, where it is given up now and then; or NULL */
+	int *locked;
 	simidx_error *err;
 	sx_snapshot snapshot; /* of the transaction at hand */
 	uint64_t end;          /* sequence number after the last row that is merged */
@@ -179,9 +180,9 @@ static void free_changes(struct changes *c)
 }
 
 /*
- * The changes of a table of documents: docs has (id, fingerprint), by_label (hash, id) of those with
- * a label, postings (fingerprint, id, optional columns). Of several rows about one place the last one
- * counts. m->order is the order of the table.
+ * The changes of a table of documents: docs has (id, fingerprint), by_label (hash, id) of those
+ * with a label, postings (fingerprint, id, optional columns). Of several rows about one place the
+ * last one counts. m->order is the order of the table.
  */
 static int collect_documents(struct merge *m, const sx_table *table,
 			     uint64_t (*key)(const sx_fresh_row *row), struct changes *c)
@@ -213,8 +214,9 @@ static int collect_documents(struct merge *m, const sx_table *table,
 }
 
 /*
- * Whether all documents that postings have of a fingerprint are removed by their changes [from, to). A
- * merge that is repeated comes to the same: what postings lack already is no document either.
+ * Whether all documents that postings have of a fingerprint are removed by their changes [from,
+ * to). A merge that is repeated comes to the same: what postings lack already is no document
+ * either.
  */
 static int is_left_empty(struct merge *m, const sx_rows *changed, sx_cursor *postings, size_t from,
 			 size_t to, int *empty)
@@ -228,9 +230,11 @@ static int is_left_empty(struct merge *m, const sx_rows *changed, sx_cursor *pos
 	rc = sx_table_range(table, postings, low, high, to - from + 1, &rows, m->err);
 	*empty = 1;
 	for (size_t i = 0; !rc && *empty && i < rows.n; i++) {
-		while (from < to && changed->col[SX_POSTINGS_ID][from] < rows.col[SX_POSTINGS_ID][i])
+		while (from < to &&
+		       changed->col[SX_POSTINGS_ID][from] < rows.col[SX_POSTINGS_ID][i])
 			from++;
-		*empty = from < to && changed->col[SX_POSTINGS_ID][from] == rows.col[SX_POSTINGS_ID][i];
+		*empty = from < to &&
+			 changed->col[SX_POSTINGS_ID][from] == rows.col[SX_POSTINGS_ID][i];
 	}
 	sx_rows_free(&rows);
 	return rc;
@@ -240,7 +244,8 @@ static int is_left_empty(struct merge *m, const sx_rows *changed, sx_cursor *pos
  * From the changes of postings: which fingerprints the tables get, because a document with them
  * was added, and which they lose, because none is left.
  */
-static int collect_fingerprints(struct merge *m, const struct changes *postings, struct changes *fps)
+static int collect_fingerprints(struct merge *m, const struct changes *postings,
+				struct changes *fps)
 {
 	const sx_rows *changed = &postings->rows;
 	sx_cursor *cursor = NULL;
@@ -382,8 +387,8 @@ static int remove_some(struct gone *gone, sx_dbi dbi, size_t *done)
 	uint64_t next_seq = m->snapshot.header.next_seq, removed = 0;
 	unsigned char bytes[8];
 	sx_slice key = { bytes, sizeof(bytes) };
-	int rc = sx_fresh_log_read(txn, &index->fresh->log, gone->seen_end, next_seq, keep_later, gone,
-				   m->err);
+	int rc = sx_fresh_log_read(txn, &index->fresh->log, gone->seen_end, next_seq, keep_later,
+				   gone, m->err);
 
 	gone->seen_end = next_seq;
 	for (; !rc && *done < gone->ids.rows.n && removed < index->tuning.merge_rows; ++*done) {

@@ -241,7 +241,8 @@ int simidx_writer_merge(simidx_writer *w, simidx_error *err)
 	if (rc)
 		return rc;
 	if (w->changes || w->mark.size || w->reserves_ids)
-		return sx_fail(err, SIMIDX_E_STATE, "simidx_writer_merge: commit or roll back first");
+		return sx_fail(err, SIMIDX_E_STATE,
+			       "simidx_writer_merge: commit or roll back first");
 	sx_writer_drop(w);
 	return w->index->backend->writer->merge(w, err);
 }

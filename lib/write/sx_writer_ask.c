@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The public functions that change documents (simidx_write.h): each checks what it is given, begins a
- * transaction and has the call judged (sx_writer_change.h).
+ * The public functions that change documents (simidx_write.h): each checks what it is given, begins
+ * a transaction and has the call judged (sx_writer_change.h).
  */
 
 #include <stdlib.h>
@@ -47,7 +47,8 @@ static int read_document(const simidx_writer *w, const simidx_doc *given, simidx
 	if (!rc && doc->flags & SIMIDX_DOC_FP2_UNKNOWN && !w->index->schema->has_unknown_fp2)
 		rc = sx_fail(
 			err, SIMIDX_E_MISMATCH,
-			"its second fingerprint is not known, as that of no document in the index: only a new index can take it");
+			"its second fingerprint is not known, as that of no document in the index: "
+			"only a new index can take it");
 	if (!rc && doc != own)
 		*own = *doc;
 	return rc;
@@ -220,7 +221,8 @@ static int check_many(const simidx_writer *w, const struct many *m, simidx_error
 {
 	if (!w || !m->decided || (m->n && (!m->docs || !m->queries)))
 		return sx_fail(err, SIMIDX_E_ARG,
-			       "simidx_writer_put_if_new_many: no writer, docs, queries or decided()");
+			       "simidx_writer_put_if_new_many: no writer, docs, queries or "
+			       "decided()");
 	if (m->n && (m->docs->size < DOC_MIN || m->docs->size > SX_STRUCT_MAX ||
 		     m->queries->size < SX_QUERY_MIN || m->queries->size > SX_STRUCT_MAX))
 		return sx_fail(err, SIMIDX_E_ARG,

@@ -112,7 +112,8 @@ static int write_label(simidx_writer *w, uint64_t id, const char *label, size_t 
 
 static int write_note(simidx_writer *w, uint64_t id, const simidx_doc *doc, simidx_error *err)
 {
-	return w->index->backend->writer->note(w, id, doc->note, doc->note ? doc->note_size : 0, err);
+	return w->index->backend->writer->note(w, id, doc->note, doc->note ? doc->note_size : 0,
+					       err);
 }
 
 static sx_fresh_row row_that_puts(const simidx_writer *w, const simidx_doc *doc, uint64_t id)
@@ -173,7 +174,8 @@ static int check_free(simidx_writer *w, sx_call *c, uint64_t self, simidx_error 
 		rc = find_id(w, doc->id, &found, &other, err);
 	if (!rc && found) {
 		c->rests_on = doc->id;
-		return sx_fail(err, SIMIDX_E_DUPLICATE, "id %" PRIu64 " is already in use", doc->id);
+		return sx_fail(err, SIMIDX_E_DUPLICATE, "id %" PRIu64 " is already in use",
+			       doc->id);
 	}
 	if (!rc && doc->label)
 		rc = find_label(w, doc->label, doc->label_size, &found, &other, err);
@@ -278,7 +280,8 @@ static int answer(simidx_writer *w, const sx_call *c, const simidx_query *asked,
 	int rc;
 
 	if (c->nth)
-		return w->index->backend->bulk->answer(w->bulk, w->reader, c->nth - 1, results, err);
+		return w->index->backend->bulk->answer(w->bulk, w->reader, c->nth - 1, results,
+						       err);
 	rc = sx_query_init(&q, w->index, asked, err);
 	w->conditions.writing = &w->snapshot;
 	w->reader->conditions = w->has_conditions ? &w->conditions : NULL;
@@ -336,8 +339,8 @@ static int put_if_new(simidx_writer *w, sx_call *c, simidx_match *blocker, simid
 /* ---- delete ---- */
 
 /*
- * The row says all. The bytes of the label go with the merge, where each page that has some is written
- * once: documents that are deleted lie anywhere, so here each would cost a page of its own.
+ * The row says all. The bytes of the label go with the merge, where each page that has some is
+ * written once: documents that are deleted lie anywhere, so here each would cost a page of its own.
  */
 static int delete_found(simidx_writer *w, sx_call *c, const struct found *f, simidx_error *err)
 {

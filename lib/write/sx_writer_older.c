@@ -59,7 +59,8 @@ int simidx_writer_delete_older(simidx_writer *w, uint32_t time, int (*stop)(void
 		if (!rc)
 			tell_progress(w, &older);
 		if (!rc && !older.has_ended && stop && stop(ctx))
-			rc = sx_fail(err, SIMIDX_E_STOPPED, "stopped; some old documents may be left");
+			rc = sx_fail(err, SIMIDX_E_STOPPED,
+				     "stopped; some old documents may be left");
 	}
 	if (rc)
 		simidx_writer_rollback(w);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-/*
- * Engines that fail, break off, and leave rows behind; what is refused; registering. All with the engine
- * in memory.
- */
+/* Engines that fail, break off, and leave rows behind; what is refused; registering. All with the
+   engine in memory. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,7 +134,7 @@ static int work(size_t *n)
 	return rc;
 }
 
-/* Whichever call fails, the error is told, nothing else happens, and the next time all goes well. */
+/* Whichever call fails, the error is told, nothing else happens, and the next time all is well. */
 START_TEST(test_each_call_fails_once)
 {
 	/* Some would be an answer if they were handed on. */
@@ -160,7 +158,7 @@ START_TEST(test_each_call_fails_once)
 		failed++;
 		ck_assert_int_eq(rc, want);
 		ck_assert_int_eq(sxt_err.code, want);
-		ck_assert_ptr_nonnull(strstr(sxt_err.text, "told to fail")); /* the engine's own words */
+		ck_assert_ptr_nonnull(strstr(sxt_err.text, "told to fail")); /* its own words */
 	}
 	ck_assert_uint_ge(failed, 12);
 	ck_assert_uint_eq(n, 201);
@@ -255,7 +253,8 @@ START_TEST(test_a_broken_write_leaves_no_mixture)
 		rc = simidx_verify(t_index, NULL, NULL, &r, &sxt_err);
 		ck_assert_int_eq(rc, r.problems ? SIMIDX_E_CORRUPT : SIMIDX_OK);
 		n_problems += r.problems > 0;
-		ck_assert_int_eq(simidx_mend(t_index, SIMIDX_MEND_DRY_RUN, NULL, NULL, NULL, NULL), rc);
+		ck_assert_int_eq(simidx_mend(t_index, SIMIDX_MEND_DRY_RUN, NULL, NULL, NULL, NULL),
+				 rc);
 		ck_assert_sx(simidx_mend(t_index, 0, NULL, NULL, &r, &sxt_err), SIMIDX_OK);
 		ck_assert_uint_eq(r.mended, r.problems);
 		sxt_check_sound(t_index);
@@ -266,10 +265,8 @@ START_TEST(test_a_broken_write_leaves_no_mixture)
 }
 END_TEST
 
-/*
- * What was broken off is to be stored before anything is looked up: the next transaction begins with that, once,
- * whichever writer of the handle has it, and not at all if that fails.
- */
+/* What was broken off is to be stored before anything is looked up: the next transaction begins
+   with that, once, whichever writer of the handle has it, and not at all if that fails. */
 START_TEST(test_a_broken_write_is_finished_first)
 {
 	simidx_writer *a = sxt_writer(t_index, 0), *b = sxt_writer(t_index, 0);
@@ -293,7 +290,8 @@ START_TEST(test_a_broken_write_is_finished_first)
 }
 END_TEST
 
-/* A commit of nothing does not say that all is well before what was broken off is finished, by whichever writer. */
+/* A commit of nothing does not say that all is well before what was broken off is finished, by
+   whichever writer. */
 START_TEST(test_a_commit_of_nothing_finishes_a_broken_write)
 {
 	simidx_writer *w = sxt_writer(t_index, 0), *other = sxt_writer(t_index, 0);
@@ -315,7 +313,8 @@ START_TEST(test_a_commit_of_nothing_finishes_a_broken_write)
 }
 END_TEST
 
-/* The first transaction of a handle, and the first one of a writer that goes on where another one has stopped. */
+/* The first transaction of a handle, and the first one of a writer that goes on where another one
+   has stopped. */
 START_TEST(test_what_others_have_begun_is_finished_first)
 {
 	simidx_writer_options o = SIMIDX_WRITER_OPTIONS_INIT;
@@ -486,7 +485,8 @@ START_TEST(test_damaged_descriptions_are_refused)
 		  SIMIDX_E_CORRUPT },
 		{ "simidx 1\nbits 64\nplan 3x22\nflags none\ncheck_fps 0\nprofile 0\n",
 		  SIMIDX_E_UNSUPPORTED },
-		{ "simidx 1\nbits 64\nplan 9x99\nflags none\ncheck_fps 0\nprofile 0\n", SIMIDX_E_ARG },
+		{ "simidx 1\nbits 64\nplan 9x99\nflags none\ncheck_fps 0\nprofile 0\n",
+		  SIMIDX_E_ARG },
 		{ "simidx 1\nbits 64\nplan 4x16\nflags nonetimes\ncheck_fps 0\nprofile 0\n",
 		  SIMIDX_E_CORRUPT },
 		{ "simidx 1\nbits 64\nplan 4x16\nflags fp2+time\ncheck_fps 0\nprofile 0\n",
@@ -537,9 +537,10 @@ START_TEST(test_what_an_engine_cannot_do_is_refused)
 	ck_assert_sx(simidx_pairs(t_index, NULL, NULL, &taker, &sxt_err), SIMIDX_E_UNSUPPORTED);
 	ck_assert_sx(simidx_loader_open(URI, &o, NULL, &loader, &sxt_err), SIMIDX_E_UNSUPPORTED);
 	ck_assert_sx(simidx_compact(URI, NULL, NULL, NULL, &sxt_err), SIMIDX_E_UNSUPPORTED);
-	ck_assert_sx(simidx_repair(URI, "new", NULL, NULL, NULL, NULL, &sxt_err), SIMIDX_E_UNSUPPORTED);
+	ck_assert_sx(simidx_repair(URI, "new", NULL, NULL, NULL, NULL, &sxt_err),
+		     SIMIDX_E_UNSUPPORTED);
 	ck_assert_sx(simidx_check_pages(URI, 0, NULL, NULL, &sxt_err), SIMIDX_E_UNSUPPORTED);
-	ck_assert_ptr_nonnull(strstr(sxt_err.text, "simidx_check_pages: not for an index of Memory"));
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, "_check_pages: not for an index of Memory"));
 	o.flags = SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_TRUNCATE;
 	ck_assert_sx(simidx_create(URI, &o, &index, &sxt_err), SIMIDX_E_UNSUPPORTED);
 	o.flags = SIMIDX_CREATE_TRUNCATE;

@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * An index of the engine in memory whose URI has an absolute path, memory:///tmp/x, is kept in this file
- * from one process to the next: so the tools can be tested.
+ * An index of the engine in memory whose URI has an absolute path, memory:///tmp/x, is kept in this
+ * file from one process to the next: so the tools can be tested.
  */
 
 #include "engine/memory_store.h"

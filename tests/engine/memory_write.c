@@ -97,7 +97,9 @@ static void set_doc(struct store *s, const simidx_engine_change *c)
 		doc->label = memory_copied(c->after->label, c->after->label_size);
 }
 
-/* New rows, then the documents, which decide, then the old rows away. Returns 0 if it breaks off. */
+/*
+ * New rows, then the documents, which decide, then the old rows away. Returns 0 if it breaks off.
+ */
 static int do_steps(struct store *s, const simidx_engine_batch *b)
 {
 	int goes_on = 1;

@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Searches in an index that an engine holds, compared with a linear scan. SIMIDX_TEST_URI names the index, which is replaced by each test; without it the
- * engine in memory has it.
+ * Searches in an index that an engine holds, compared with a linear scan. SIMIDX_TEST_URI names the
+ * index, which is replaced by each test; without it the engine in memory has it.
  */
 
 #include <stdlib.h>
@@ -97,7 +97,8 @@ START_TEST(test_queries_of_all_kinds)
 	uint8_t weights[64], weights2[64];
 	struct subject s;
 
-	subject_begin(&s, plans[_i % N_PLANS], _i / N_PLANS ? 64 : 40, _i % 2 ? 0 : SIMIDX_CREATE_FP2);
+	subject_begin(&s, plans[_i % N_PLANS], _i / N_PLANS ? 64 : 40,
+		      _i % 2 ? 0 : SIMIDX_CREATE_FP2);
 	subject_fill(&s, 700);
 	for (size_t i = 0; i < s.model.n && s.flags; i += 9) {
 		s.model.at[i].lacks_fp2 = 1;
@@ -243,8 +244,8 @@ START_TEST(test_the_nearest_take_few_probes_when_they_are_near)
 END_TEST
 
 /*
- * All documents differ in nearly all bits of each prefix, so that probes find none: each is compared once by one
- * walk. A hundred queries wait no more often than one, as they share the walk.
+ * All documents differ in nearly all bits of each prefix, so that probes find none: each is
+ * compared once by one walk. A hundred queries wait no more often than one, as they share the walk.
  */
 START_TEST(test_the_nearest_take_one_walk_when_they_are_far)
 {
@@ -263,7 +264,9 @@ START_TEST(test_the_nearest_take_one_walk_when_they_are_far)
 	ck_assert_uint_eq(r.n, 4);
 	ck_assert_uint_eq(r.matches[0].distance, 63);
 	ck_assert_uint_eq(r.candidates, N);
-	/* At most one wait for each 4 bits of the radius, one for the walk, and one for documents. */
+	/*
+	 * At most one wait for each 4 bits of the radius, one for the walk, and one for documents.
+	 */
 	ck_assert_uint_le(r.round_trips, 64 / 4 + 2);
 	for (unsigned i = 0; i < 100; i++)
 		q[i] = nearest(fp, 4);

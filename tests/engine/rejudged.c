@@ -243,7 +243,8 @@ START_TEST(test_a_document_whose_successor_is_refused_may_stay)
 	q.radius = 3;
 	store_five();
 	ck_assert_sx(simidx_writer_delete_id(b.w, 5, &sxt_err), SIMIDX_OK);
-	ck_assert_sx(simidx_writer_put_if_new(b.w, &successor, &q, NULL, NULL, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_writer_put_if_new(b.w, &successor, &q, NULL, NULL, &sxt_err),
+		     SIMIDX_OK);
 	ck_assert_sx(side_put_if_new(&b, FP ^ 1, NULL, 3, &id), SIMIDX_OK);
 	ck_assert_sx(side_put(&a, 500, ~FP ^ 1, NULL), SIMIDX_OK);
 	side_commit(&a);
@@ -302,7 +303,8 @@ END_TEST
  */
 START_TEST(test_two_delete)
 {
-	simidx_doc docs[] = { t_document(5, 1, NULL), t_document(6, 2, NULL), t_document(7, 3, "label") };
+	simidx_doc docs[] = { t_document(5, 1, NULL), t_document(6, 2, NULL),
+			      t_document(7, 3, "label") };
 
 	sides_store(docs, 3);
 	ck_assert_sx(simidx_writer_delete_id(b.w, 5, &sxt_err), SIMIDX_OK);
@@ -380,7 +382,8 @@ END_TEST
 /* The label of 3 is for 2, and that of 2 for 1. The change of 3 is refused, and so all are. */
 START_TEST(test_labels_that_change_hands)
 {
-	simidx_doc docs[] = { t_document(1, 1, NULL), t_document(2, 2, "two"), t_document(3, 3, "three") };
+	simidx_doc docs[] = { t_document(1, 1, NULL), t_document(2, 2, "two"),
+			      t_document(3, 3, "three") };
 
 	sides_store(docs, 3);
 	ck_assert_sx(side_replace(&b, 3, 3, NULL), SIMIDX_OK);

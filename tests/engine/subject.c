@@ -56,10 +56,11 @@ void subject_fill(struct subject *s, unsigned n)
 		else if (i % 4 == 1)
 			subject_add(s, sxt_rng_flip(&s->rng, centre, s->bits, i / 4 % 8));
 		else if (i % 4 == 2)
-			subject_add(s, i % 3 ? centre : subject_any(s) | low_bits(16) << i % (s->bits - 15));
+			subject_add(s, i % 3 ? centre
+					     : subject_any(s) | low_bits(16) << i % (s->bits - 15));
 		else
-			subject_add(s, sxt_rng_flip(&s->rng, i % 8 == 3 ? 0 : low_bits(s->bits), s->bits,
-					    i / 8 % 5));
+			subject_add(s, sxt_rng_flip(&s->rng, i % 8 == 3 ? 0 : low_bits(s->bits),
+						    s->bits, i / 8 % 5));
 	}
 	sxt_model_shuffle(&s->model, &s->rng);
 }

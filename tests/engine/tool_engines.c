@@ -2,8 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The engine in memory in place of those that the tools have. SIMIDX_BREAK=n: the first write is broken
- * off after n steps. SIMIDX_CALLS=file: at the end that file has the number of scans and look-ups.
+ * The engine in memory in place of those that the tools have. SIMIDX_BREAK=n: the first write is
+ * broken off after n steps. SIMIDX_CALLS=file: at the end that file has the number of scans and
+ * look-ups.
  */
 
 #include "common/tl_engines.h"

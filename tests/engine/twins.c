@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Any changes of an index that an engine holds, and the same changes of an index in a directory: they
- * must come to the same, and so must all that is asked of both.
+ * Any changes of an index that an engine holds, and the same changes of an index in a directory:
+ * they must come to the same, and so must all that is asked of both.
  */
 
 #include <stdio.h>
@@ -171,7 +171,8 @@ static void change_both(struct twins *t)
 	for (int i = 0; i < 2; i++)
 		rc[i] = change(t, i, what, &doc, &q, &id[i], &blocker[i]);
 	if (rc[0] != rc[1] || id[0] != id[1] || !same_match(&blocker[0], &blocker[1]))
-		ck_abort_msg("change %u comes to %d id %ld, and in a directory to %d id %ld: %s", what,
+		ck_abort_msg("change %u comes to %d id %ld, and in a directory to %d id %ld: "
+			     "%s", what,
 			     rc[0], (long)id[0], rc[1], (long)id[1], sxt_err.text);
 	if (!rc[0] && id[0] != SIMIDX_NO_ID && id[0] >= t->next_id)
 		t->next_id = id[0] + 1;

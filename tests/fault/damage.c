@@ -116,9 +116,9 @@ static void say(damage_case *c, const char *kind, enum dmg_op op, const char *wh
 	       " --class %s --mode %s --form %d\n",
 	       kind, dmg_op_names[op], *r->stage ? ", " : "", r->stage, why,
 	       r->code ? simidx_error_name(r->code) : "", r->text, mode_names[c->mode],
-	       dmg_class_names[c->class], c->file.what, form->plan, form->layout ? "rows" : "blocks",
-	       form->flags, c->file.image->commit, sxt_seed(), c->number, dmg_class_names[c->class],
-	       mode_names[c->mode], (int)(form - dmg_forms));
+	       dmg_class_names[c->class], c->file.what, form->plan,
+	       form->layout ? "rows" : "blocks", form->flags, c->file.image->commit, sxt_seed(),
+	       c->number, dmg_class_names[c->class], mode_names[c->mode], (int)(form - dmg_forms));
 	fflush(stdout);
 }
 
@@ -141,9 +141,14 @@ static void judge_end(damage_case *c, enum dmg_op op)
 	const dmg_result *r = &c->results[op];
 	char why[64];
 
-	snprintf(why, sizeof(why), "%s %d", r->end == DMG_STATUS ? "exit status" : "signal", r->number);
+	snprintf(why, sizeof(why), "%s %d", r->end == DMG_STATUS ? "exit status" : "signal",
+		 r->number);
 	if (r->end)
-		fault(c, r->end == DMG_SIGNAL ? SIGNAL : r->end == DMG_HANG ? HANG : STATUS, op, why);
+		fault(c,
+		      r->end == DMG_SIGNAL ? SIGNAL
+		      : r->end == DMG_HANG ? HANG
+					   : STATUS,
+		      op, why);
 	else if (r->code && !is_about_damage(r->code) && !c->file.forged)
 		fault(c, CODE, op, "not a code for damage");
 }
@@ -180,7 +185,8 @@ static void judge_damaged(damage_case *c, enum dmg_op op)
 			say(c, "wrong", op, "");
 	}
 	/* These verify what they make. */
-	if ((op == DMG_OP_backup || op == DMG_OP_compact || op == DMG_OP_repair) && r->has_after && (r->verify_after || r->dump_after))
+	if ((op == DMG_OP_backup || op == DMG_OP_compact || op == DMG_OP_repair) && r->has_after &&
+	    (r->verify_after || r->dump_after))
 		fault(c, COPIED, op, "damage is in the copy");
 	if (!r->has_after || r->verify_after)
 		return;
@@ -226,8 +232,9 @@ static void run_case(uint64_t number, dmg_place *place, unsigned char *data, cou
 	c.number = number;
 	c.n_faults = n_faults;
 	s = &samples[sxt_rng_below(&rng, n_samples)];
-	c.class = sxt_rng_below(&rng, 64) ? 1 + (enum dmg_class)sxt_rng_below(&rng, DMG_N_CLASSES - 1)
-					  : DMG_none;
+	c.class = sxt_rng_below(&rng, 64)
+			  ? 1 + (enum dmg_class)sxt_rng_below(&rng, DMG_N_CLASSES - 1)
+			  : DMG_none;
 	if (options.class >= 0)
 		c.class = (enum dmg_class)options.class;
 	c.mode = options.mode >= 0 ? (enum mode)options.mode : (enum mode)(number % 2);
@@ -246,7 +253,9 @@ static void run_case(uint64_t number, dmg_place *place, unsigned char *data, cou
 		    (c.results[DMG_OP_verify].end || c.results[DMG_OP_verify].code))
 			break;
 		/* The tools verify nothing without it. */
-		place->open_flags = c.mode == UNTRUSTED || op == DMG_OP_verify ? SIMIDX_OPEN_UNTRUSTED : 0;
+		place->open_flags = c.mode == UNTRUSTED || op == DMG_OP_verify
+					    ? SIMIDX_OPEN_UNTRUSTED
+					    : 0;
 		dmg_run(place, op, rng, &c.results[op]);
 		c.ran[op] = 1;
 	}
@@ -255,8 +264,8 @@ static void run_case(uint64_t number, dmg_place *place, unsigned char *data, cou
 		printf("case %" PRIu64 ": %s: %s\n", number, dmg_class_names[c.class], c.file.what);
 		for (unsigned op = 0; op < DMG_N_OPS; op++)
 			if (c.ran[op])
-				printf("  %-7s %d/%d %s %s %s\n", dmg_op_names[op], c.results[op].end,
-				       c.results[op].number, c.results[op].stage,
+				printf("  %-7s %d/%d %s %s %s\n", dmg_op_names[op],
+				       c.results[op].end, c.results[op].number, c.results[op].stage,
 				       simidx_error_name(c.results[op].code), c.results[op].text);
 		keep(&c);
 	}
@@ -348,8 +357,8 @@ static uint64_t print_table(void)
 		if (!line.files)
 			continue;
 		printf("%-12s %7" PRIu64 " %7" PRIu64 " %7" PRIu64,
-		       class < DMG_N_CLASSES ? dmg_class_names[class] : "all", line.files, line.sound,
-		       line.refused);
+		       class < DMG_N_CLASSES ? dmg_class_names[class] : "all", line.files,
+		       line.sound, line.refused);
 		for (unsigned k = 0; k < N_FAULTS; k++)
 			printf(" %10" PRIu64, line.faults[k]);
 		printf("   %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", line.wrong[DMG_OP_get],
@@ -372,10 +381,11 @@ static uint64_t print_table(void)
 static void usage(void)
 {
 	printf("damage [--files N] [--case NUMBER] [--layout blocks|rows] [--form NUMBER]\n"
-	       "       [--class NAME] [--mode untrusted|verify|plain] [--jobs N] [--keep DIRECTORY]\n"
+	       "       [--class NAME] [--mode untrusted|verify|plain] [--jobs N] [--keep "
+	       "DIRECTORY]\n"
 	       "       [--say N] [--say-wrong]\n"
-	       "SIMIDX_SEED=N repeats an earlier run. --keep stores damaged files at which there was "
-	       "a fault, --say prints at most N faults of each job, --say-wrong\n"
+	       "SIMIDX_SEED=N repeats an earlier run. --keep stores damaged files at which there "
+	       "was a fault, --say prints at most N faults of each job, --say-wrong\n"
 	       "wrong answers, too, where verify finds the damage.\nClasses:\n");
 	for (unsigned i = 0; i < DMG_N_CLASSES; i++)
 		printf("  %-12s %s\n", dmg_class_names[i], dmg_class_texts[i]);
@@ -394,13 +404,18 @@ static void read_options(int argc, char **argv)
 {
 	static const char *const layouts[] = { "blocks", "rows" };
 	static const struct option known[] = {
-		{ "files", required_argument, NULL, 'n' }, { "case", required_argument, NULL, 'i' },
-		{ "layout", required_argument, NULL, 'l' }, { "form", required_argument, NULL, 'f' },
-		{ "class", required_argument, NULL, 'c' }, { "mode", required_argument, NULL, 'm' },
-		{ "jobs", required_argument, NULL, 'j' }, { "keep", required_argument, NULL, 'k' },
+		{ "files", required_argument, NULL, 'n' },
+		{ "case", required_argument, NULL, 'i' },
+		{ "layout", required_argument, NULL, 'l' },
+		{ "form", required_argument, NULL, 'f' },
+		{ "class", required_argument, NULL, 'c' },
+		{ "mode", required_argument, NULL, 'm' },
+		{ "jobs", required_argument, NULL, 'j' },
+		{ "keep", required_argument, NULL, 'k' },
 		{ "say", required_argument, NULL, 's' },
 		{ "say-wrong", no_argument, NULL, 'w' },
-		{ "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
 	};
 	int c;
 
@@ -448,7 +463,10 @@ int main(int argc, char **argv)
 	read_options(argc, argv);
 	choose_directory();
 	sxt_start();
-	/* LMDB callocs megabytes at each opening and uses little: from the system they cost nothing. */
+	/*
+	 * LMDB callocs megabytes at each opening and uses little: from the system they cost
+	 * nothing.
+	 */
 	mallopt(M_MMAP_THRESHOLD, 1 << 16);
 	sxt_in_child = 1; /* for sxt_must(): there is no test of Check here */
 	run_dir = sxt_dir_make();

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "damage_pages.h"
 #include "util/sx_hash.h"
 
 const char *const dmg_class_names[DMG_N_CLASSES] = {
@@ -39,95 +38,6 @@ static void note(dmg_file *f, const char *format, ...)
 	va_end(ap);
 }
 
-/* ------------------------------------------------------------------------------------------
- * Reading a sound file
- */
-
-static unsigned char *page_at(const dmg_file *f, uint64_t number)
-{
-	return f->data + number * f->page_size;
-}
-
-static void use(dmg_file *f, uint64_t page, unsigned kind, unsigned owner)
-{
-	sxt_must(page < f->n_pages && !f->kind[page]);
-	f->kind[page] = (uint8_t)kind;
-	f->owner[page] = (uint8_t)owner;
-	f->used[f->n_used++] = (uint32_t)page;
-}
-
-static void read_tree(dmg_file *f, uint64_t root, unsigned owner);
-
-static void read_leaf_node(dmg_file *f, unsigned char *node, unsigned owner)
-{
-	unsigned flags = sx_load_le16(node + NODE_FLAGS);
-	unsigned char *data = node_data(node);
-
-	if (flags & HAS_PAGES) {
-		uint64_t first = sx_load_le64(data);
-		uint32_t count = sx_load_le32(page_at(f, first) + PAGE_COUNT);
-
-		for (uint32_t i = 0; i < count; i++)
-			use(f, first + i, DMG_OVERFLOW, owner);
-	} else if (flags & HAS_TREE) {
-		size_t size = sx_load_le16(node + NODE_KEY_SIZE);
-
-		sxt_must(f->n_trees < DMG_MAX_TREES && size < sizeof(f->name[0]));
-		memset(f->name[f->n_trees], 0, sizeof(f->name[0]));
-		memcpy(f->name[f->n_trees], node + NODE_HEAD, size);
-		read_tree(f, sx_load_le64(data + TREE_ROOT), f->n_trees++);
-	}
-}
-
-static void read_tree(dmg_file *f, uint64_t root, unsigned owner)
-{
-	unsigned char *page;
-
-	if (root == NO_PAGE)
-		return;
-	page = page_at(f, root);
-	if (sx_load_le16(page + PAGE_FLAGS) & IS_LEAF) {
-		use(f, root, DMG_LEAF, owner);
-		for (size_t i = 0; i < n_nodes(page); i++)
-			read_leaf_node(f, node_at(page, i), owner);
-		return;
-	}
-	use(f, root, DMG_BRANCH, owner);
-	for (size_t i = 0; i < n_nodes(page); i++) {
-		const unsigned char *node = node_at(page, i);
-
-		read_tree(f, sx_load_le32(node) | (uint64_t)sx_load_le16(node + NODE_FLAGS) << 32,
-			  owner);
-	}
-}
-
-static unsigned newest_meta(const dmg_file *f)
-{
-	return sx_load_le64(page_at(f, 1) + META_TXN) > sx_load_le64(page_at(f, 0) + META_TXN);
-}
-
-void dmg_file_begin(dmg_file *f, unsigned char *data, const dmg_sample *sample,
-		    const dmg_image *image)
-{
-	const unsigned char *meta;
-
-	memset(f, 0, sizeof(*f));
-	f->data = data;
-	f->size = image->size;
-	f->sample = sample;
-	f->image = image;
-	memcpy(data, image->data, image->size);
-	f->page_size = sx_load_le32(data + META_PAGE_SIZE);
-	f->n_pages = f->size / f->page_size;
-	sxt_must(f->n_pages <= DMG_MAX_PAGES);
-	use(f, 0, DMG_META, 0);
-	use(f, 1, DMG_META, 0);
-	meta = page_at(f, newest_meta(f));
-	f->n_trees = DMG_MAIN_TREE + 1;
-	read_tree(f, sx_load_le64(meta + META_FREE + TREE_ROOT), DMG_FREE_TREE);
-	read_tree(f, sx_load_le64(meta + META_MAIN + TREE_ROOT), DMG_MAIN_TREE);
-}
-
 /* What a page is for, for a person. */
 static const char *purpose(const dmg_file *f, uint64_t page)
 {
@@ -152,10 +62,8 @@ static uint32_t any_page(const dmg_file *f, sxt_rng *rng)
 	return f->used[sxt_rng_below(rng, f->n_used)];
 }
 
-/*
- * A page whose kind has its bit in `kinds`, of the owner or of any; 0 if there is none. Every
- * second one is not a block, as there are many of these.
- */
+/* A page whose kind has its bit in `kinds`, of the owner or of any; 0 if there is none. Every
+   second one is not a block, as there are many of these. */
 static uint32_t page_of(const dmg_file *f, unsigned kinds, unsigned owner, sxt_rng *rng)
 {
 	size_t n = 0, chosen;
@@ -171,6 +79,12 @@ static uint32_t page_of(const dmg_file *f, unsigned kinds, unsigned owner, sxt_r
 		if (kinds >> f->kind[f->used[i]] & 1 && (!owner || f->owner[f->used[i]] == owner) &&
 		    !chosen--)
 			return f->used[i];
+}
+
+/* As node_at(), but in the page, whatever the pointer says: it may have been damaged before. */
+static unsigned char *node_within(const dmg_file *f, unsigned char *page, size_t i)
+{
+	return page + sx_load_le16(page + PAGE_HEAD + 2 * i) % (f->page_size - NODE_HEAD);
 }
 
 /* A value like `x` that is likely to do harm. */
@@ -191,7 +105,8 @@ static uint64_t mangle(uint64_t x, unsigned bytes, sxt_rng *rng)
 }
 
 /* Mangle the number of 1, 2, 4 or 8 bytes at a place. */
-static void mangle_at(dmg_file *f, unsigned char *at, unsigned bytes, const char *what, sxt_rng *rng)
+static void mangle_at(dmg_file *f, unsigned char *at, unsigned bytes, const char *what,
+		      sxt_rng *rng)
 {
 	size_t page = (size_t)(at - f->data) / f->page_size;
 	uint64_t x = 0, y;
@@ -223,13 +138,15 @@ static void swap_pages(dmg_file *f, sxt_rng *rng)
 	size_t keep = sxt_rng_below(rng, 2) ? 8 : 0; /* the number */
 
 	swap_bytes(page_at(f, a) + keep, page_at(f, b) + keep, f->page_size - keep);
-	note(f, "pages %u of %s and %u of %s swapped%s", a, purpose(f, a), b, purpose(f, b), keep ? " but for their numbers" : "");
+	note(f, "pages %u of %s and %u of %s swapped%s", a, purpose(f, a), b, purpose(f, b),
+	     keep ? " but for their numbers" : "");
 }
 
 static void damage_page_header(dmg_file *f, sxt_rng *rng)
 {
-	unsigned char *page = page_at(f, page_of(f, 1u << DMG_BRANCH | 1u << DMG_LEAF | 1u << DMG_OVERFLOW,
-						 0, rng));
+	unsigned char *page = page_at(
+		f, page_of(f, 1u << DMG_BRANCH | 1u << DMG_LEAF | 1u << DMG_OVERFLOW, 0, rng));
+	uint32_t count;
 
 	switch (sxt_rng_below(rng, 8)) {
 	case 0: mangle_at(f, page, 8, "number", rng); break;
@@ -237,11 +154,11 @@ static void damage_page_header(dmg_file *f, sxt_rng *rng)
 	case 2: mangle_at(f, page + PAGE_LOWER, 2, "lower", rng); break;
 	case 3: mangle_at(f, page + PAGE_UPPER, 2, "upper", rng); break;
 	case 4: mangle_at(f, page + PAGE_COUNT, 4, "count", rng); break;
-	case 5: sx_store_le32(page + PAGE_COUNT, 3);
-		note(f, "page %zu: count 3", (size_t)(page - f->data) / f->page_size);
-		break;
-	case 6: sx_store_le32(page + PAGE_COUNT, (uint32_t)1 << sxt_rng_below(rng, 32));
-		note(f, "page %zu: count 2^k", (size_t)(page - f->data) / f->page_size);
+	case 5:
+	case 6:
+		count = sxt_rng_below(rng, 2) ? 3 : (uint32_t)1 << sxt_rng_below(rng, 32);
+		sx_store_le32(page + PAGE_COUNT, count);
+		note(f, "page %zu: count %u", (size_t)(page - f->data) / f->page_size, count);
 		break;
 	default: mangle_at(f, page + sxt_rng_below(rng, PAGE_HEAD), 1, "byte", rng);
 	}
@@ -250,7 +167,7 @@ static void damage_page_header(dmg_file *f, sxt_rng *rng)
 static void damage_node(dmg_file *f, sxt_rng *rng)
 {
 	uint32_t number = page_of(f, 1u << DMG_BRANCH | 1u << DMG_LEAF, 0, rng);
-	unsigned char *page = page_at(f, number), *node;
+	unsigned char *page = page_at(f, number), *node, *other;
 	size_t n = n_nodes(page), i;
 	unsigned flags;
 
@@ -263,13 +180,15 @@ static void damage_node(dmg_file *f, sxt_rng *rng)
 		return;
 	}
 	if (sxt_rng_below(rng, 8) == 0) {
-		swap_bytes(page + PAGE_HEAD + 2 * i, page + PAGE_HEAD + 2 * sxt_rng_below(rng, n), 2);
+		other = page + PAGE_HEAD + 2 * sxt_rng_below(rng, n);
+		swap_bytes(page + PAGE_HEAD + 2 * i, other, 2);
 		note(f, "page %u: pointer %zu swapped with another", number, i);
 		return;
 	}
-	node = page + sx_load_le16(page + PAGE_HEAD + 2 * i) % (f->page_size - NODE_HEAD);
+	node = node_within(f, page, i);
 	flags = sx_load_le16(node + NODE_FLAGS);
-	if (f->kind[number] == DMG_LEAF && flags & (HAS_PAGES | HAS_TREE) && sxt_rng_below(rng, 2)) {
+	if (f->kind[number] == DMG_LEAF && flags & (HAS_PAGES | HAS_TREE) &&
+	    sxt_rng_below(rng, 2)) {
 		unsigned char *data = node_data(node);
 
 		if (data + TREE_SIZE > page + f->page_size)
@@ -303,7 +222,7 @@ static void damage_free_list(dmg_file *f, sxt_rng *rng)
 	n = n_nodes(page);
 	if (!n || n > f->page_size / 4)
 		return;
-	node = page + sx_load_le16(page + PAGE_HEAD + 2 * sxt_rng_below(rng, n)) % (f->page_size - NODE_HEAD);
+	node = node_within(f, page, sxt_rng_below(rng, n));
 	data = node + NODE_HEAD + 8;
 	if (sx_load_le16(node + NODE_FLAGS) || data + 16 > page + f->page_size)
 		return;
@@ -320,7 +239,8 @@ static void damage_free_list(dmg_file *f, sxt_rng *rng)
 		note(f, "page %u: a used page is free", number);
 		break;
 	case 4: /* free twice */
-		sx_store_le64(data + 8 * i, sx_load_le64(data + 8 * (1 + sxt_rng_below(rng, count))));
+		sx_store_le64(data + 8 * i,
+			      sx_load_le64(data + 8 * (1 + sxt_rng_below(rng, count))));
 		note(f, "page %u: a page is free twice", number);
 		break;
 	default:
@@ -373,10 +293,8 @@ static void make_page_stale(dmg_file *f, sxt_rng *rng)
 	}
 }
 
-/*
- * LMDB writes into the meta page that failed its new roots with what it held before for the last
- * page and the transaction, so that it is not used. The pages of the failed commit are written.
- */
+/* LMDB writes into the meta page that failed its new roots with what it held before for the last
+   page and the transaction, so that it is not used. The pages of the failed commit are written. */
 static void fail_meta(dmg_file *f)
 {
 	size_t n = (size_t)(f->image - f->sample->images);
@@ -387,7 +305,8 @@ static void fail_meta(dmg_file *f)
 	if (!before)
 		return;
 	old = before->data + newest * f->page_size;
-	memcpy(page_at(f, newest) + META_LAST_PAGE, old + META_LAST_PAGE, META_TXN - META_LAST_PAGE);
+	memcpy(page_at(f, newest) + META_LAST_PAGE, old + META_LAST_PAGE,
+	       META_TXN - META_LAST_PAGE);
 	/* The transactions take turns, so that of the same page is the last but one. */
 	sx_store_le64(page_at(f, newest) + META_TXN,
 		      sx_load_le64(page_at(f, newest) + META_TXN) - 2);
@@ -401,7 +320,8 @@ static void fill_page(dmg_file *f, int random, sxt_rng *rng)
 
 	for (size_t i = from; i < f->page_size; i++)
 		page_at(f, number)[i] = random ? (unsigned char)sxt_rng_u64(rng) : 0;
-	note(f, "page %u of %s %s%s", number, purpose(f, number), random ? "random" : "zero", from ? " but for its header" : "");
+	note(f, "page %u of %s %s%s", number, purpose(f, number), random ? "random" : "zero",
+	     from ? " but for its header" : "");
 }
 
 /* ------------------------------------------------------------------------------------------
@@ -455,8 +375,9 @@ static void damage_meta(dmg_file *f, sxt_rng *rng)
 
 	switch (sxt_rng_below(rng, 3)) {
 	case 0: mangle_at(f, page + sxt_rng_below(rng, META_SIZE), 1, "byte", rng); break;
-	case 1: mangle_at(f, page + PAGE_HEAD + 4 * sxt_rng_below(rng, (META_SIZE - PAGE_HEAD) / 4), 4,
-			  "half word", rng);
+	case 1:
+		mangle_at(f, page + PAGE_HEAD + 4 * sxt_rng_below(rng, (META_SIZE - PAGE_HEAD) / 4),
+			  4, "half word", rng);
 		break;
 	default: mangle_at(f, page + 8 * sxt_rng_below(rng, META_SIZE / 8), 8, "word", rng);
 	}
@@ -466,7 +387,8 @@ static void damage_meta(dmg_file *f, sxt_rng *rng)
  * Contents
  */
 
-/* The n-th record of the key `header` in a leaf page, and its size; NULL if there are not that many. */
+/* The n-th record of the key `header` in a leaf page, and its size; NULL if there are not that
+   many. */
 static unsigned char *find_header(const dmg_file *f, unsigned nth, size_t *size)
 {
 	for (size_t u = 0; u < f->n_used; u++) {
@@ -475,7 +397,7 @@ static unsigned char *find_header(const dmg_file *f, unsigned nth, size_t *size)
 		if (f->kind[f->used[u]] != DMG_LEAF || n_nodes(page) > f->page_size / 4)
 			continue;
 		for (size_t i = 0; i < n_nodes(page); i++) {
-			unsigned char *node = page + sx_load_le16(page + PAGE_HEAD + 2 * i) % f->page_size;
+			unsigned char *node = node_within(f, page, i);
 			size_t room = (size_t)(page + f->page_size - node);
 
 			if (room < NODE_HEAD + 6 + 8 || memcmp(node + NODE_HEAD, "header", 6) ||
@@ -531,11 +453,11 @@ static void forge_block(dmg_file *f, sxt_rng *rng)
 	if (!number)
 		return;
 	while (n--) {
-		size_t width = (size_t)1 << sxt_rng_below(rng, 4);
+		unsigned width = 1u << sxt_rng_below(rng, 4);
 		size_t most = sxt_rng_below(rng, 2) ? 40 : size; /* the head has 16 bytes */
+		size_t at = 4 + sxt_rng_below(rng, (most - 4) / width) * width;
 
-		mangle_at(f, block + 4 + sxt_rng_below(rng, (most - 4) / width) * width, (unsigned)width,
-			  "in a block,", rng);
+		mangle_at(f, block + at, width, "in a block,", rng);
 	}
 	sx_store_le32(block, (uint32_t)sx_hash(block + 4, size - 4));
 }
@@ -549,13 +471,14 @@ static void forge_row(dmg_file *f, sxt_rng *rng)
 
 	if (!n || n > f->page_size / 4 || f->owner[number] <= DMG_MAIN_TREE)
 		return;
-	node = page + sx_load_le16(page + PAGE_HEAD + 2 * sxt_rng_below(rng, n)) % (f->page_size - NODE_HEAD);
+	node = node_within(f, page, sxt_rng_below(rng, n));
 	key = sx_load_le16(node + NODE_KEY_SIZE);
 	value = sx_load_le32(node);
 	if (sx_load_le16(node + NODE_FLAGS) || value < 4 || key > 16 || value > 256 ||
 	    node + NODE_HEAD + key + value > page + f->page_size)
 		return;
-	mangle_at(f, node + NODE_HEAD + sxt_rng_below(rng, key + value - 4), 1, "in a row, byte", rng);
+	mangle_at(f, node + NODE_HEAD + sxt_rng_below(rng, key + value - 4), 1, "in a row, byte",
+		  rng);
 	memcpy(row, node + NODE_HEAD, key + value);
 	sx_store_le32(node + NODE_HEAD + key + value - 4, (uint32_t)sx_hash(row, key + value - 4));
 }
@@ -592,7 +515,8 @@ void dmg_file_damage(dmg_file *f, enum dmg_class class, sxt_rng *rng)
 	case DMG_forged: forge(f, rng); break;
 	case DMG_several:
 		while (n--)
-			dmg_file_damage(f, 1 + (enum dmg_class)sxt_rng_below(rng, DMG_several - 1), rng);
+			dmg_file_damage(f, 1 + (enum dmg_class)sxt_rng_below(rng, DMG_several - 1),
+					rng);
 		break;
 	default: break;
 	}

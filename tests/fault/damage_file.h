@@ -6,6 +6,7 @@
 #ifndef DAMAGE_FILE_H
 #define DAMAGE_FILE_H
 
+#include "damage_pages.h"
 #include "damage_sample.h"
 
 /* Every class once: X(name, what is changed). */
@@ -64,6 +65,17 @@ typedef struct dmg_file {
 	int forged; /* checksums were made to fit: contents can be wrong and look right */
 	char what[240]; /* what was done, for a person */
 } dmg_file;
+
+static inline unsigned char *page_at(const dmg_file *f, uint64_t number)
+{
+	return f->data + number * f->page_size;
+}
+
+/* Which of the two meta pages is that of the last commit. */
+static inline unsigned newest_meta(const dmg_file *f)
+{
+	return sx_load_le64(page_at(f, 1) + META_TXN) > sx_load_le64(page_at(f, 0) + META_TXN);
+}
 
 /** Start with a sound image. `data` has room for twice its size. */
 void dmg_file_begin(dmg_file *file, unsigned char *data, const dmg_sample *sample,

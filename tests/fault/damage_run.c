@@ -78,7 +78,8 @@ static void see_problem(void *ctx, const simidx_problem *problem)
 {
 	(void)ctx;
 	if (!result->text[0])
-		snprintf(result->text, sizeof(result->text), "%s: %s", problem->table, problem->text);
+		snprintf(result->text, sizeof(result->text), "%s: %s", problem->table,
+			 problem->text);
 }
 
 static void verify(simidx *index)
@@ -172,7 +173,8 @@ static void search(simidx *index)
 		query.fp = place->sample->queries[i];
 		query.radius = i < 3 ? SIMIDX_DEFAULT_RADIUS : place->sample->form->bits / 3;
 		query.flags = SIMIDX_QUERY_LABELS;
-		if (!ok(simidx_reader_search(reader, &query, &results, &err), i < 3 ? "search" : "scan"))
+		if (!ok(simidx_reader_search(reader, &query, &results, &err),
+			i < 3 ? "search" : "scan"))
 			break;
 		result->commits &= dmg_commits_of_answer(place->sample, query.fp, query.radius,
 							 &results, 1);
@@ -192,7 +194,8 @@ static int walk(simidx *index, size_t n_new, uint64_t sum_new, uint64_t *commits
 	*commits = dmg_all_commits(place->sample);
 	while (!rc && !(rc = simidx_walk_next(w, &match, &err))) {
 		dmg_doc doc = { match.id, match.fp, match.flags & SIMIDX_MATCH_FP2 ? match.fp2 : 0,
-				match.flags & SIMIDX_MATCH_LABEL ? match.label : NULL, match.label_size };
+				match.flags & SIMIDX_MATCH_LABEL ? match.label : NULL,
+				match.label_size };
 		uint64_t key = dmg_has_ids(place->sample) ? match.id : match.fp;
 
 		if (n && key <= last)
@@ -268,8 +271,8 @@ static simidx_doc new_doc(unsigned i, char label[32])
 
 static uint64_t hash_of_new(const simidx_doc *doc, uint64_t id)
 {
-	dmg_doc hashed = { dmg_has_ids(place->sample) ? id : SIMIDX_NO_ID, doc->fp, doc->fp2, doc->label,
-			   doc->label_size };
+	dmg_doc hashed = { dmg_has_ids(place->sample) ? id : SIMIDX_NO_ID, doc->fp, doc->fp2,
+			   doc->label, doc->label_size };
 
 	return dmg_doc_hash(&hashed);
 }
@@ -357,7 +360,8 @@ static void compact(void)
 	o.memory = LOADER_MEMORY;
 	o.threads = 1;
 	o.plan = sxt_rng_below(&rng, 2) ? "auto" : NULL;
-	if (ok(simidx_compact(place->index, in_place ? NULL : place->copy, &o, NULL, &err), "compact")) {
+	if (ok(simidx_compact(place->index, in_place ? NULL : place->copy, &o, NULL, &err),
+	       "compact")) {
 		look_after(in_place ? place->index : place->copy, 0, 0);
 	} else {
 		now = sxt_file_read(path, &size);
@@ -420,7 +424,9 @@ static void repair(void)
 	index = open_index(place->copy, "open repaired");
 	if (!index)
 		return;
-	result->commits_after = report.doubts || is_left_of_docs(index) ? dmg_all_commits(place->sample) : 0;
+	result->commits_after = report.doubts || is_left_of_docs(index)
+					? dmg_all_commits(place->sample)
+					: 0;
 	simidx_close(index);
 }
 
@@ -496,8 +502,8 @@ void dmg_place_make(dmg_place *p, const char *dir)
 	p->index = sxt_path(dir, "index");
 	p->copy = sxt_path(dir, "copy");
 	p->printed = sxt_path(dir, "printed");
-	p->shared = mmap(NULL, sizeof(*p->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-			 -1, 0);
+	p->shared = mmap(NULL, sizeof(*p->shared), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	sxt_must(p->shared != MAP_FAILED);
 	empty_dir(p);
 }

@@ -23,8 +23,9 @@
 #endif
 
 /* Every operation once: X(name). */
-#define DMG_OPS(X) X(verify) X(get) X(search) X(dump) X(backup) X(insert) X(merge) X(rebuild) X(compact) \
-	X(repair)
+#define DMG_OPS(X)                                                                                 \
+	X(verify)                                                                                  \
+	X(get) X(search) X(dump) X(backup) X(insert) X(merge) X(rebuild) X(compact) X(repair)
 
 enum dmg_op {
 #define DMG_ENUM(name) DMG_OP_##name,

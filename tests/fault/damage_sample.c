@@ -174,7 +174,8 @@ static void keep_image(dmg_sample *s, const char *data_path, size_t n)
 	}
 	if (s->n_images == DMG_MAX_IMAGES)
 		memmove(s->images, s->images + 1, --s->n_images * sizeof(s->images[0]));
-	s->images[s->n_images++] = (dmg_image){ memcpy(shared(size), data, size), size, s->n_commits - 1 };
+	s->images[s->n_images++] = (dmg_image){ memcpy(shared(size), data, size), size,
+						s->n_commits - 1 };
 	free(data);
 }
 

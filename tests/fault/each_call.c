@@ -5,8 +5,8 @@
  * Each call of the system that the tools make fails, one after the other, in small runs of each
  * command (fail.c is preloaded into them). After each failure:
  *
- *  - the tool has ended by itself, in time, with 0 or 2 and a message that tells the truth, unless it
- *    was killed in place of the call;
+ *  - the tool has ended by itself, in time, with 0 or 2 and a message that tells the truth, unless
+ *    it was killed in place of the call;
  *  - the index opens, is sound, and holds what a whole commit has made: what was there before, or
  *    what the command was to make;
  *  - a load that is resumed, or the same command again, brings it to exactly that.
@@ -58,31 +58,31 @@ static const struct command {
 	{ "first load", { "simidx-load", "-q", "%ix", "-F", "lines", "%more" }, NOTHING, "%ix" },
 	{ "first load, by insertion",
 	  { "simidx-load", "-q", "--write", "insert", "%ix", "-F", "lines", "%more" },
-	  NOTHING,
-	  "%ix" },
+	  NOTHING, "%ix" },
 	{ "insert",
-	  { "simidx-load", "-q", "--write", "insert", "--merge", "never", "%ix", "-F", "lines", "%more" },
-	  MERGED,
-	  "%ix" },
+	  { "simidx-load", "-q", "--write", "insert", "--merge", "never", "%ix", "-F", "lines",
+	    "%more" },
+	  MERGED, "%ix" },
 	{ "insert and merge",
-	  { "simidx-load", "-q", "--write", "insert", "--merge", "always", "%ix", "-F", "lines", "%more" },
-	  FRESH,
-	  "%ix" },
+	  { "simidx-load", "-q", "--write", "insert", "--merge", "always", "%ix", "-F", "lines",
+	    "%more" },
+	  FRESH, "%ix" },
 	{ "insert and merge, in rows",
-	  { "simidx-load", "-q", "--write", "insert", "--merge", "always", "%ix", "-F", "lines", "%more" },
-	  ROWS,
-	  "%ix" },
+	  { "simidx-load", "-q", "--write", "insert", "--merge", "always", "%ix", "-F", "lines",
+	    "%more" },
+	  ROWS, "%ix" },
 	{ "rebuild",
 	  { "simidx-load", "-q", "--write", "rebuild", "%ix", "-F", "lines", "%more" },
-	  FRESH,
-	  "%ix" },
-	{ "resume", { "simidx-load", "-q", "--resume", "%ix", "-F", "lines", "%more" }, BEGUN, "%ix" },
+	  FRESH, "%ix" },
+	{ "resume", { "simidx-load", "-q", "--resume", "%ix", "-F", "lines", "%more" },
+	  BEGUN, "%ix" },
 	{ "take over", { "simidx-load", "-q", "--from", "%ix", "%new" }, FRESH, "%new" },
 	{ "compact", { "simidx-query", "compact", "%ix" }, FRESH, "%ix" },
 	{ "compact elsewhere", { "simidx-query", "compact", "%ix", "%new" }, FRESH, "%new" },
 	{ "backup", { "simidx-query", "backup", "%ix", "%new" }, FRESH, "%new" },
 	{ "repair", { "simidx-query", "repair", "%ix", "%new" }, FRESH, "%new" },
-	{ "search", { "simidx-query", "search", "%ix", "-k", "64", "--limit", "5", "1234" }, FRESH, NULL },
+	{ "search", { "simidx-query", "search", "%ix", "-k", "64", "--limit", "5", "1234" },
+	  FRESH, NULL },
 	{ "get", { "simidx-query", "get", "%ix", "--label", "label-5" }, FRESH, NULL },
 	{ "dump", { "simidx-query", "dump", "%ix" }, FRESH, NULL },
 	{ "stats", { "simidx-query", "stats", "%ix" }, FRESH, NULL },
@@ -182,8 +182,8 @@ static void run(const char *const *args, struct result *r)
 static char *library, *counts;
 
 /* Have call number `at` fail; 0 = none does, and the calls are counted. */
-static void run_with_fault(const char *const *args, const char *call, long at, const struct way *way,
-			   struct result *r)
+static void run_with_fault(const char *const *args, const char *call, long at,
+			   const struct way *way, struct result *r)
 {
 	char number[32];
 
@@ -224,7 +224,8 @@ struct content {
 
 static uint64_t hash_of(const simidx_match *m)
 {
-	uint64_t numbers[] = { m->id, m->fp, m->fp2, m->label ? sx_hash(m->label, m->label_size) : 0 };
+	uint64_t numbers[] = { m->id, m->fp, m->fp2,
+			       m->label ? sx_hash(m->label, m->label_size) : 0 };
 
 	return sx_hash(numbers, sizeof(numbers));
 }
@@ -305,10 +306,10 @@ static void make_start(enum start start)
 	static const char *const load[] = { "simidx-load", "-q", "%ix", "%first.tsv", NULL };
 	static const char *const rows[] = { "simidx-load", "-q",     "--layout", "rows",
 					    "%ix",	   "%first.tsv", NULL };
-	static const char *const add[] = { "simidx-load", "-q", "--write", "insert", "--merge", "never",
-					   "%ix", "-F", "lines", "%some", NULL };
-	static const char *const begin[] = { "simidx-load", "-q", "--write", "insert", "--merge", "never",
-					     "%ix", "-F", "lines", "%more", NULL };
+	static const char *const add[] = { "simidx-load", "-q", "--write", "insert", "--merge",
+					   "never", "%ix", "-F", "lines", "%some", NULL };
+	static const char *const begin[] = { "simidx-load", "-q", "--write", "insert", "--merge",
+					     "never", "%ix", "-F", "lines", "%more", NULL };
 	static const struct way on = { "on", EIO, NULL, 0 };
 	struct result r;
 	char *path = sxt_path(t_path, "data.mdb");
@@ -357,8 +358,9 @@ static void set_up(void)
 	char *dir, *options;
 
 	sxt_set_up_path();
-	/* Tools with a sanitizer: it need not be loaded first, and what it finds is no exit status of theirs. */
-	sxt_must(asprintf(&options, "%s:verify_asan_link_order=0:exitcode=99", asan ? asan : "") > 0);
+	/* A sanitizer need not be loaded first, and what it finds is no exit status of a tool. */
+	sxt_must(asprintf(&options, "%s:verify_asan_link_order=0:exitcode=99", asan ? asan : "") >
+		 0);
 	setenv("ASAN_OPTIONS", options, 1);
 	free(options);
 	sxt_rng_init(&rng, 1);
@@ -449,7 +451,8 @@ static const char *judge(const struct command *c, const struct result *r, const 
 	if (holds >= 0)
 		return (uint64_t)holds == now->n ? NULL : "another number of documents";
 	if (committed >= 0)
-		return (uint64_t)committed == now->n - e->before.n ? NULL : "another number of rows";
+		return (uint64_t)committed == now->n - e->before.n ? NULL
+								   : "another number of rows";
 	return now->n == e->before.n ? NULL : "stored, and it does not say so";
 }
 
@@ -484,8 +487,8 @@ static int has_leftovers(void)
 /* Go on with the load, or compact again: then all is there, once. */
 static const char *judge_resumed(const struct command *c, const struct expected *e)
 {
-	static const char *const resume[] = { "simidx-load", "-q", "--resume", "%ix", "-F", "lines", "%more",
-					      NULL };
+	static const char *const resume[] = { "simidx-load", "-q", "--resume", "%ix", "-F",
+					      "lines", "%more", NULL };
 	int loads = strcmp(c->args[0], "simidx-load") == 0;
 	struct result r;
 	struct content now;

@@ -2,11 +2,11 @@
 /* Copyright the libsimidx authors */
 
 /*
- * An index that is exchanged for another one, and removed, at the worst moments of opening it:
- * when its directory is open and the file in it is not, when one of its files is open and the
- * other is not, and when it is open but not locked; and one that gets its name when another process looks
- * whether it was abandoned. Linked with --wrap for functions that come next then, and open() stands in
- * for the system's, in LMDB too.
+ * An index that is exchanged for another one, and removed, at the worst moments of opening it: when
+ * its directory is open and the file in it is not, when one of its files is open and the other is
+ * not, and when it is open but not locked; and one that gets its name when another process looks
+ * whether it was abandoned. Linked with --wrap for functions that come next then, and open() stands
+ * in for the system's, in LMDB too.
  */
 
 #include <dirent.h>
@@ -27,8 +27,10 @@
 
 #define OTHERS 6 /* indexes that take the place one after the other */
 
-int __real_sx_file_check_open(const char *at, int dir_fd, int *fd, struct stat *st, simidx_error *err);
-int __wrap_sx_file_check_open(const char *at, int dir_fd, int *fd, struct stat *st, simidx_error *err);
+int __real_sx_file_check_open(const char *at, int dir_fd, int *fd, struct stat *st,
+			      simidx_error *err);
+int __wrap_sx_file_check_open(const char *at, int dir_fd, int *fd, struct stat *st,
+			      simidx_error *err);
 int __real_sx_store_lock(sx_store *store, int wait_ms, simidx_error *err);
 int __wrap_sx_store_lock(sx_store *store, int wait_ms, simidx_error *err);
 int __real_flock(int fd, int operation);
@@ -47,7 +49,8 @@ static void exchange(void)
 	sxt_remove(gone);
 }
 
-int __wrap_sx_file_check_open(const char *at, int dir_fd, int *fd, struct stat *st, simidx_error *err)
+int __wrap_sx_file_check_open(const char *at, int dir_fd, int *fd, struct stat *st,
+			      simidx_error *err)
 {
 	if (before_file > 0) {
 		before_file--;
@@ -79,7 +82,8 @@ static int open_file(const char *file, int flags, mode_t mode)
 	return openat(AT_FDCWD, file, flags, mode);
 }
 
-static char *private_path; /* that of an index which is published before its lock is tried; NULL = none */
+/* that of an index which is published before its lock is tried; NULL = none */
+static char *private_path;
 
 int __wrap_flock(int fd, int operation)
 {

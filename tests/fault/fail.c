@@ -7,11 +7,11 @@
  *
  *   FAIL_CALL=CLASS    which calls: a name of the table below
  *   FAIL_AT=N          the Nth of them, from 1 on; without it none fails
- *   FAIL_HOW=HOW       once, alone; on, it and all that follow; short, it alone does half of what it
- *                      is asked (reads and writes); late, it alone fails after it was done
+ *   FAIL_HOW=HOW       once, alone; on, it and all that follow; short, it alone does half of what
+ *                      it is asked (reads and writes); late, it alone fails after it was done
  *                      (writes); gone, as late, and all that follow fail without being done;
- *                      kill, the process is killed in place of it; end, it is killed right after it
- *                      (writes)
+ *                      kill, the process is killed in place of it; end, it is killed right after
+ *                      it (writes)
  *   FAIL_ERRNO=NUMBER  of the failure; otherwise EIO, and of allocations always ENOMEM
  *   FAIL_COUNTS=FILE   in the end, a line for each class is appended: "CLASS N", the calls of it
  *
@@ -39,8 +39,9 @@
 enum class { OPEN, READ, WRITE, SYNC, RENAME, MAP, TRUNCATE, ALLOCATE, LOCK, CLOSE, MEMORY,
 	     N_CLASSES };
 
-static const char *const names[N_CLASSES] = { "open",	  "read",     "write", "sync",  "rename", "mmap",
-					      "truncate", "allocate", "lock",  "close", "memory" };
+static const char *const names[N_CLASSES] = { "open",   "read",  "write",    "sync",
+					      "rename", "mmap",  "truncate", "allocate",
+					      "lock",   "close", "memory" };
 
 enum how { ONCE, ON, SHORT, LATE, GONE, KILL, END };
 
@@ -159,30 +160,30 @@ static mode_t mode_of(int flags, va_list ap)
 	return flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;
 }
 
-#define DEFINE_OPEN(name)                                                                     \
-	int name(const char *path, int flags, ...)                                            \
-	{                                                                                     \
-		int (*real)(const char *, int, ...) = next(#name);                            \
-		mode_t mode;                                                                  \
-		va_list ap;                                                                   \
-											      \
-		va_start(ap, flags);                                                          \
-		mode = mode_of(flags, ap);                                                    \
-		va_end(ap);                                                                   \
-		return fails(OPEN) ? -1 : real(path, flags & ~WAITS, mode);                            \
+#define DEFINE_OPEN(name)                                                                          \
+	int name(const char *path, int flags, ...)                                                 \
+	{                                                                                          \
+		int (*real)(const char *, int, ...) = next(#name);                                 \
+		mode_t mode;                                                                       \
+		va_list ap;                                                                        \
+                                                                                                   \
+		va_start(ap, flags);                                                               \
+		mode = mode_of(flags, ap);                                                         \
+		va_end(ap);                                                                        \
+		return fails(OPEN) ? -1 : real(path, flags & ~WAITS, mode);                        \
 	}
 
-#define DEFINE_OPENAT(name)                                                                   \
-	int name(int dir, const char *path, int flags, ...)                                   \
-	{                                                                                     \
-		int (*real)(int, const char *, int, ...) = next(#name);                       \
-		mode_t mode;                                                                  \
-		va_list ap;                                                                   \
-											      \
-		va_start(ap, flags);                                                          \
-		mode = mode_of(flags, ap);                                                    \
-		va_end(ap);                                                                   \
-		return fails(OPEN) ? -1 : real(dir, path, flags & ~WAITS, mode);                       \
+#define DEFINE_OPENAT(name)                                                                        \
+	int name(int dir, const char *path, int flags, ...)                                        \
+	{                                                                                          \
+		int (*real)(int, const char *, int, ...) = next(#name);                            \
+		mode_t mode;                                                                       \
+		va_list ap;                                                                        \
+                                                                                                   \
+		va_start(ap, flags);                                                               \
+		mode = mode_of(flags, ap);                                                         \
+		va_end(ap);                                                                        \
+		return fails(OPEN) ? -1 : real(dir, path, flags & ~WAITS, mode);                   \
 	}
 
 #define DEFINE_FOPEN(name)                                                                    \
@@ -311,7 +312,8 @@ DEFINE_FAILING(RENAME, renameat2,
 	       (a, from, b, to, flags))
 DEFINE_FAILING(TRUNCATE, ftruncate, (int fd, off_t size), (fd, size))
 DEFINE_FAILING(TRUNCATE, ftruncate64, (int fd, off64_t size), (fd, size))
-DEFINE_FAILING(ALLOCATE, fallocate, (int fd, int mode, off_t from, off_t size), (fd, mode, from, size))
+DEFINE_FAILING(ALLOCATE, fallocate, (int fd, int mode, off_t from, off_t size),
+	       (fd, mode, from, size))
 DEFINE_FAILING(ALLOCATE, fallocate64, (int fd, int mode, off64_t from, off64_t size),
 	       (fd, mode, from, size))
 DEFINE_FAILING(LOCK, flock, (int fd, int operation), (fd, operation))

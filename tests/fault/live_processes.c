@@ -2,11 +2,11 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Many processes at one index, of which some are killed at any moment: one changes in all ways, commits
- * and merges; one merges in the background; four read. Whatever a reader sees is the content of one
- * commit: its digest is that of a commit that was the last one when it looked, or became so while it
- * did. A writer that is stopped in the midst of something makes no reader wait. The file does not grow
- * with the number of commits.
+ * Many processes at one index, of which some are killed at any moment: one changes in all ways,
+ * commits and merges; one merges in the background; four read. Whatever a reader sees is the
+ * content of one commit: its digest is that of a commit that was the last one when it looked, or
+ * became so while it did. A writer that is stopped in the midst of something makes no reader wait.
+ * The file does not grow with the number of commits.
  *
  * A short run takes seconds, a long one a minute for each form of an index.
  */
@@ -35,9 +35,9 @@
 #define LIMIT_SECONDS 60 /* for what takes moments, when it does not block */
 
 /*
- * A page that a transaction has replaced is used again when no reader has a snapshot from before. So
- * the file has what the documents take, and what is replaced while one reader has one snapshot: here
- * some ten pages a transaction. Readers that are killed do not tell how long they had theirs.
+ * A page that a transaction has replaced is used again when no reader has a snapshot from before.
+ * So the file has what the documents take, and what is replaced while one reader has one snapshot:
+ * here some ten pages a transaction. Readers that are killed do not tell how long they had theirs.
  */
 #define MOST_BYTES(span) (((uint64_t)4 << 20) + (span) * 32 * 4096)
 
@@ -63,7 +63,8 @@ static const sxt_variant forms[] = {
 static void set_up(void)
 {
 	sxt_set_up_path();
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	sxt_must(shared != MAP_FAILED);
 }
 
@@ -93,7 +94,8 @@ static double seconds(void)
  * Contents
  */
 
-static uint64_t hash_of(uint64_t id, uint64_t fp, uint64_t fp2, const char *label, size_t label_size)
+static uint64_t hash_of(uint64_t id, uint64_t fp, uint64_t fp2, const char *label,
+			size_t label_size)
 {
 	uint64_t numbers[] = { id, fp, fp2, label_size ? sx_hash(label, label_size) : 0 };
 
@@ -282,8 +284,8 @@ static void start_reader(unsigned i)
 }
 
 /*
- * Bring the model to the last commit that is there. Of a writer that was killed when its commit was on
- * the disk and the other processes not told, the next transaction that writes tells them.
+ * Bring the model to the last commit that is there. Of a writer that was killed when its commit was
+ * on the disk and the other processes not told, the next transaction that writes tells them.
  */
 static void follow(void)
 {
@@ -404,10 +406,14 @@ START_TEST(test_each_snapshot_is_one_commit)
 	sxt_merge(index);
 	sxt_live_check_content(&live, index);
 	simidx_close(index);
-	printf("form %d: %llu commits, %llu background merges, %llu contents read, largest file %llu bytes, span %llu\n",
-	       _i, (unsigned long long)live.commits, (unsigned long long)atomic_load(&shared->merges),
-	       (unsigned long long)(atomic_load(&shared->rounds[0]) + atomic_load(&shared->rounds[1]) +
-				    atomic_load(&shared->rounds[2]) + atomic_load(&shared->rounds[3])),
+	printf("form %d: %llu commits, %llu background merges, %llu contents read, largest file "
+	       "%llu bytes, span %llu\n",
+	       _i, (unsigned long long)live.commits,
+	       (unsigned long long)atomic_load(&shared->merges),
+	       (unsigned long long)(atomic_load(&shared->rounds[0]) +
+				    atomic_load(&shared->rounds[1]) +
+				    atomic_load(&shared->rounds[2]) +
+				    atomic_load(&shared->rounds[3])),
 	       (unsigned long long)scene.largest, (unsigned long long)longest_span());
 	fflush(stdout);
 	ck_assert_uint_lt(scene.largest, MOST_BYTES(longest_span()));

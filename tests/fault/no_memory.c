@@ -64,7 +64,9 @@ void *__wrap_realloc(void *p, size_t size)
 	return fails() ? NULL : __real_realloc(p, size);
 }
 
-/* From here on there is enough, as a call has failed: for no other reason. Check needs some, too. */
+/*
+ * From here on there is enough, as a call has failed: for no other reason. Check needs some, too.
+ */
 static void end_shortage(int rc, const char *call)
 {
 	left = LONG_MAX;

@@ -3,8 +3,9 @@
 
 /*
  * Processes that open and close one index at the same time. LMDB 0.9.27 to 0.9.31 cannot bear that
- * by itself (ITS#10095): the last one that closes destroys the mutexes of lock.mdb, which another one has
- * just found. Linked with --wrap for LMDB's two functions, to look at our lock in the midst of them.
+ * by itself (ITS#10095): the last one that closes destroys the mutexes of lock.mdb, which another
+ * one has just found. Linked with --wrap for LMDB's two functions, to look at our lock in the midst
+ * of them.
  */
 
 #include <fcntl.h>
@@ -27,13 +28,16 @@ static int opened_locked, closed_locked; /* calls of LMDB's functions under our 
 /* Whether there is a lock behind all bytes of lock.mdb that LMDB locks. */
 static int is_locked(void)
 {
-	struct flock behind = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)1 << 32 };
+	struct flock behind = { .l_type = F_WRLCK,
+				.l_whence = SEEK_SET,
+				.l_start = (off_t)1 << 32 };
 	char *path = sxt_path(t_path, "lock.mdb");
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 
 	free(path);
 	sxt_must(fd >= 0 && !fcntl(fd, F_OFD_GETLK, &behind));
-	close(fd); /* LMDB has no lock there that this could drop: it has not opened, or has closed */
+	/* LMDB has no lock there that this could drop: it has not opened, or has closed */
+	close(fd);
 	return behind.l_type != F_UNLCK;
 }
 

@@ -311,7 +311,8 @@ static void check_basis(struct file *file)
 	memcpy(want + 136, (unsigned char *)now.mv_data + 136, 8);
 	memcpy(want + 152, (unsigned char *)now.mv_data + 152, TABLES_AT - 152);
 	for (unsigned t = 0; t < n; t++)
-		memcpy(want + TABLES_AT + 48 * t, (unsigned char *)now.mv_data + TABLES_AT + 48 * t, 24);
+		memcpy(want + TABLES_AT + 48 * t, (unsigned char *)now.mv_data + TABLES_AT + 48 * t,
+		       24);
 	must(le(want + 48, 4) == g->flags, "basis: flags");
 	must(!memcmp(value.mv_data, want, value.mv_size - 8), "basis: header");
 	sum = hash(want, value.mv_size - 8);
@@ -404,7 +405,8 @@ static void check_fresh(const struct file *file)
 {
 	unsigned added = n_docs(file) - n_merged(file), n = added + n_deleted(file), row = added;
 
-	read_table(file, "fresh", FRESH, NUMBERS, NULL, 4 + n_values(file), with_checksum(file), &rows);
+	read_table(file, "fresh", FRESH, NUMBERS, NULL, 4 + n_values(file), with_checksum(file),
+		   &rows);
 	must(rows.n == n, "fresh: %u rows, not %u", rows.n, n);
 	for (unsigned i = 0; i < added; i++)
 		check_fresh_row(file, i, 1, &docs[n_merged(file) + i]);
@@ -436,7 +438,8 @@ static void check_labels(const struct file *file)
 		MDB_val value = value_of(file, dbi, docs[i].id);
 
 		must(value.mv_size == docs[i].label_size &&
-			     (!value.mv_size || !memcmp(value.mv_data, docs[i].label, value.mv_size)),
+			     (!value.mv_size ||
+			      !memcmp(value.mv_data, docs[i].label, value.mv_size)),
 		     "labels: document %u", i);
 		n += docs[i].label_size != 0;
 	}
@@ -466,7 +469,8 @@ static void check_notes(const struct file *file)
 		const unsigned char *bytes = value.mv_data;
 		uint64_t number[2] = { hash(d->note, d->note_size), d->id };
 
-		must(value.mv_size == (d->note_size ? d->note_size + 4 : 0), "notes: document %u", i);
+		must(value.mv_size == (d->note_size ? d->note_size + 4 : 0), "notes: document %u",
+		     i);
 		if (!d->note_size)
 			continue;
 		must(!memcmp(bytes, d->note, d->note_size), "notes: bytes of document %u", i);
@@ -485,8 +489,8 @@ static void check_names(const struct file *file)
 
 	must(!mdb_stat(file->txn, dbi, &stat), "names");
 	must(stat.ms_entries == file->n_tables + (has_ids(file) ? 8 : 4) +
-					(file->golden->flags & GOLDEN_NOTES ? 1 : 0), "%zu sub-databases",
-	     stat.ms_entries);
+					(file->golden->flags & GOLDEN_NOTES ? 1 : 0),
+	     "%zu sub-databases", stat.ms_entries);
 }
 
 static void decode(const struct golden *g, const char *dir)

@@ -132,7 +132,8 @@ static void parse_block(const struct reading *r, const MDB_val *value)
 	unsigned n;
 
 	must(value->mv_size == size, "%s: block of %zu bytes", r->name, value->mv_size);
-	must(le(b, 4) == ((r->number + hash(b + 4, size - 4)) & 0xffffffff), "%s: checksum", r->name);
+	must(le(b, 4) == ((r->number + hash(b + 4, size - 4)) & 0xffffffff), "%s: checksum",
+	     r->name);
 	n = (unsigned)le(b + 4, 4) >> 4 & 0x3fff;
 	must(r->rows->n + n <= MAX_ROWS, "%s: too many entries", r->name);
 	at = parse_keys(r, b, n);

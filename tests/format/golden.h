@@ -14,15 +14,16 @@
 #include <string.h>
 
 /**
- * One golden index. Documents are put in three parts; the first two are merged, each alone. Then some
- * are deleted, in a commit of its own.
+ * One golden index. Documents are put in three parts; the first two are merged, each alone. Then
+ * some are deleted, in a commit of its own.
  */
 struct golden {
 	const char *name;
 	const char *plan;
 	unsigned bits;
 	unsigned is_rows;
-	unsigned flags; /* 2 without ids, 4 with second fingerprints, 16 with times, 32 with notes */
+	/* 2 without ids, 4 with second fingerprints, 16 with times, 32 with notes */
+	unsigned flags;
 	unsigned fill;
 	const char *profile;
 	unsigned n_check_fps;

@@ -2,8 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * A host with two addresses, of which the first one swallows what it is sent, like an IPv6 address that is
- * not routed: the second one is reached within the time. If no address is left, the time is kept, too.
+ * A host with two addresses, of which the first one swallows what it is sent, like an IPv6 address
+ * that is not routed: the second one is reached within the time. If no address is left, the time is
+ * kept, too.
  */
 
 #include <arpa/inet.h>
@@ -34,7 +35,8 @@ int listener(int backlog, struct sockaddr_in *address)
 	memset(address, 0, sizeof(*address));
 	address->sin_family = AF_INET;
 	address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	HT_CHECK(fd >= 0 && bind(fd, (struct sockaddr *)address, size) == 0 && listen(fd, backlog) == 0 &&
+	HT_CHECK(fd >= 0 && bind(fd, (struct sockaddr *)address, size) == 0 &&
+		 listen(fd, backlog) == 0 &&
 		 getsockname(fd, (struct sockaddr *)address, &size) == 0);
 	return fd;
 }
@@ -64,14 +66,16 @@ long connects(bool expected)
 		connected = false;
 	}
 	HT_CHECK(connected == expected);
-	return (long)std::chrono::duration_cast<std::chrono::milliseconds>(simidx_hbase::Clock::now() - begin)
+	return (long)std::chrono::duration_cast<std::chrono::milliseconds>(
+		       simidx_hbase::Clock::now() - begin)
 		.count();
 }
 
 } // namespace
 
 /* In the place of the system's. */
-extern "C" int getaddrinfo(const char *, const char *, const struct addrinfo *, struct addrinfo **result)
+extern "C" int getaddrinfo(const char *, const char *, const struct addrinfo *,
+			   struct addrinfo **result)
 {
 	for (int i = 0; i < 2; i++) {
 		found[i].ai_family = AF_INET;

@@ -10,7 +10,8 @@
  *   check N            a check must find N problems
  *   sleep MS           do nothing
  *   wait               until a line can be read
- * Prints the milliseconds that each has taken, or the name and the text of the error, and ends with 2.
+ * Prints the milliseconds that each has taken, or the name and the text of the error, and ends with
+ * 2.
  */
 
 #include <inttypes.h>

@@ -2,9 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Repairs beside a writer, and leases of writers that stop: beside PORT TABLE. PORT is that of a gateway
- * on this machine. Handles that are to be stopped reach it through a proxy each, which holds one of
- * their requests.
+ * Repairs beside a writer, and leases of writers that stop: beside PORT TABLE. PORT is that of a
+ * gateway on this machine. Handles that are to be stopped reach it through a proxy each, which
+ * holds one of their requests.
  */
 
 #include <pthread.h>
@@ -151,8 +151,8 @@ static void put_owner(const void *row, size_t size, int64_t until)
 /* ---- repairs ---- */
 
 /*
- * The writer has chosen its timestamp and not yet written its journal. What a repair stores meanwhile is
- * later, and must not hide what the writer stores.
+ * The writer has chosen its timestamp and not yet written its journal. What a repair stores
+ * meanwhile is later, and must not hide what the writer stores.
  */
 static void change_beside_repair(int replaces)
 {
@@ -216,8 +216,9 @@ static void counts_beside_writers(void)
 }
 
 /*
- * A writer has stored rows of the index, and not yet the document. `early`: it had its number and had
- * chosen its timestamp before the repair began; else it comes after the repair has looked for batches.
+ * A writer has stored rows of the index, and not yet the document. `early`: it had its number and
+ * had chosen its timestamp before the repair began; else it comes after the repair has looked for
+ * batches.
  */
 static void rows_beside_repair(int early)
 {
@@ -260,9 +261,9 @@ static void rows_beside_repair(int early)
 }
 
 /*
- * A writer whose clock is behind begins when the repair has seen that the tables differ: a label that it has
- * stored, and with `rows` rows of the index, seem to be older than the repair. What has been there for an
- * hour goes, and what is from a time to come, too, unless somebody is at work.
+ * A writer whose clock is behind begins when the repair has seen that the tables differ: a label
+ * that it has stored, and with `rows` rows of the index, seem to be older than the repair. What has
+ * been there for an hour goes, and what is from a time to come, too, unless somebody is at work.
  */
 static void clock_that_is_behind(int is_at_work, unsigned rows)
 {
@@ -305,7 +306,10 @@ static void clock_that_is_behind(int is_at_work, unsigned rows)
 	put_away(r);
 }
 
-/* A batch that was cut off is finished, although the row of a document of it has been damaged since. */
+/*
+ * A batch that was cut off is finished, although the row of a document of it has been damaged
+ * since.
+ */
 static void damaged_in_a_batch(void)
 {
 	void *other = anew("lease=1");
@@ -331,7 +335,9 @@ static void damaged_in_a_batch(void)
 
 /* ---- leases ---- */
 
-static const simidx_engine_probe probe[] = { { 0x00010000, 0 }, { 0x00020000, 0 }, { 0x00030000, 1 } };
+static const simidx_engine_probe probe[] = { { 0x00010000, 0 },
+					     { 0x00020000, 0 },
+					     { 0x00030000, 1 } };
 
 static int lease(void *state, int i, int wait_ms)
 {
@@ -415,8 +421,8 @@ static void long_wait(void)
 }
 
 /*
- * A writer with a lease stops for good after its journal. The next one that gets the lease must find
- * what the writer has begun to store.
+ * A writer with a lease stops for good after its journal. The next one that gets the lease must
+ * find what the writer has begun to store.
  */
 static void lease_of_one_killed(void)
 {
@@ -462,7 +468,9 @@ static void lease_of_one_slow(void)
 	hb_engine()->close(other);
 }
 
-/* A clock that was ahead for a moment must not keep a prefix, or the number of a writer, for ever. */
+/*
+ * A clock that was ahead for a moment must not keep a prefix, or the number of a writer, for ever.
+ */
 static void lease_of_a_time_to_come(void)
 {
 	void *state = anew("lease=60");

@@ -3,12 +3,12 @@
 
 /*
  * A writer is killed just before and just after each of its requests that change something: crash
- * PORT TABLE [BATCHES [LOAD]]. PORT is that of a gateway on this machine. The writer reaches it through this
- * process, which passes bytes on, knows the requests by their names, and kills it. Afterwards no batch
- * may be half there, none that the writer knew to be stored may be missing, and nothing may be left
- * for a check to find that has mended once. A dry run before that must change nothing.
- * LOAD is the program simidx-load: then the making and the replacing of an index are killed, too, and
- * it must be able to make one there.
+ * PORT TABLE [BATCHES [LOAD]]. PORT is that of a gateway on this machine. The writer reaches it
+ * through this process, which passes bytes on, knows the requests by their names, and kills it.
+ * Afterwards no batch may be half there, none that the writer knew to be stored may be missing, and
+ * nothing may be left for a check to find that has mended once. A dry run before that must change
+ * nothing. LOAD is the program simidx-load: then the making and the replacing of an index are
+ * killed, too, and it must be able to make one there.
  */
 
 #include <signal.h>
@@ -56,7 +56,10 @@ static void make_version(ht_doc *doc, int v)
 		doc[i].fp = (i % 3 == 0 ? 1 : (uint64_t)v) * 0x1111222233334444u + i;
 		if (i % 2 && doc[i].there) {
 			doc[i].label = labels[v][i];
-			snprintf(doc[i].label, sizeof(labels[v][i]), "label %d %d", (int)i, i % 4 == 1 ? 0 : v);
+			snprintf(doc[i].label, sizeof(labels[v][i]),
+				 "label %d "
+				 "%d",
+				 (int)i, i % 4 == 1 ? 0 : v);
 			doc[i].label_size = strlen(doc[i].label);
 		}
 	}
@@ -220,7 +223,8 @@ static int gateway;
 
 static void name_index(char uri[200], int port, const char *name)
 {
-	snprintf(uri, 200, "hbase://127.0.0.1:%d/%s?lease=1&connections=1&regions=1&durability=sync", port,
+	snprintf(uri, 200,
+		 "hbase://127.0.0.1:%d/%s?lease=1&connections=1&regions=1&durability=sync", port,
 		 name);
 }
 
@@ -229,8 +233,9 @@ static void load_one(const char *load, const char *mode, const char *uri)
 {
 	char command[1000];
 
-	snprintf(command, sizeof(command), "printf '00000000000000ff\\n' | '%s' -q -F lines --create %s '%s' -",
-		 load, mode, uri);
+	snprintf(command, sizeof(command),
+		 "printf '00000000000000ff\\n' | '%s' -q -F lines --create %s '%s' -", load, mode,
+		 uri);
 	HT_CHECK(system(command) == 0);
 }
 
@@ -248,8 +253,8 @@ static void check_one(const char *uri)
 }
 
 /*
- * Kill one that makes an index, or replaces one with documents 0 and 1, before a request of this number:
- * that is the same as after the one before it. Returns whether it came to its end.
+ * Kill one that makes an index, or replaces one with documents 0 and 1, before a request of this
+ * number: that is the same as after the one before it. Returns whether it came to its end.
  */
 static int kill_making(int proxy, int number, int replaces, const char *load)
 {
@@ -311,10 +316,10 @@ int main(int argc, char **argv)
 	last = argc > 3 ? atoi(argv[3]) : 2;
 	HT_CHECK(last >= 1 && last < VERSIONS);
 	proxy = ht_proxy(gateway, at_request, NULL);
-	snprintf(direct, sizeof(direct), "hbase://127.0.0.1:%d/%s?lease=1&regions=1&durability=sync",
-		 gateway, argv[2]);
-	snprintf(proxied, sizeof(proxied), "hbase://127.0.0.1:%d/%s?lease=1&connections=1&durability=sync",
-		 proxy, argv[2]);
+	snprintf(direct, sizeof(direct),
+		 "hbase://127.0.0.1:%d/%s?lease=1&regions=1&durability=sync", gateway, argv[2]);
+	snprintf(proxied, sizeof(proxied),
+		 "hbase://127.0.0.1:%d/%s?lease=1&connections=1&durability=sync", proxy, argv[2]);
 	for (int number = 1; !kill_one(number, 0, last); number++) {
 		HT_CHECK(!kill_one(number, 1, last));
 		kills += 2;

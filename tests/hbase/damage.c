@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Rows that are damaged, lost, or none of an index, and what a check makes of them: damage PORT TABLE. PORT
- * is that of a gateway on this machine.
+ * Rows that are damaged, lost, or none of an index, and what a check makes of them: damage PORT
+ * TABLE. PORT is that of a gateway on this machine.
  */
 
 #include <string.h>
@@ -67,8 +67,9 @@ static enum simidx_engine_next ignore(void *ctx, size_t i, const simidx_match *m
 }
 
 /*
- * Of six documents the second one loses its label, the third one is lost, the fourth one has only more
- * than it should have, and the fifth one is sound, but lacks a row: that is found all the same.
+ * Of six documents the second one loses its label, the third one is lost, the fourth one has only
+ * more than it should have, and the fifth one is sound, but lacks a row: that is found all the
+ * same.
  */
 static void damaged_documents(unsigned flags)
 {
@@ -96,7 +97,8 @@ static void damaged_documents(unsigned flags)
 	stranger[1] ^= 1; /* where nobody looks for it */
 	ht_raw_put(docs, stranger, sizeof(stranger), "", "x", 1);
 
-	HT_CODE(hb_engine()->find_ids(state, &id, 1, ignore, NULL, NULL, &ht_err), SIMIDX_E_CORRUPT);
+	HT_CODE(hb_engine()->find_ids(state, &id, 1, ignore, NULL, NULL, &ht_err),
+		SIMIDX_E_CORRUPT);
 	HT_CHECK(strstr(ht_err.text, "the row of document 1 is damaged"));
 	/* Three documents, one that lacks a row, and the row that is none of a document. */
 	HT_CHECK(ht_check(state, 0, NULL) == 5);
@@ -146,7 +148,8 @@ static void ids_that_are_too_large(void)
 	}
 	HT_CHECK(ht_check(state, 0, NULL) == 2 * (1 + HT_TABLES));
 	HT_CHECK(ht_check(state, SIMIDX_ENGINE_MEND, NULL) == 2 * (1 + HT_TABLES));
-	HT_CHECK(ht_check(state, 0, NULL) == 0 && ht_is_stored(state, &sound) && count(state, NULL) == 1);
+	HT_CHECK(ht_check(state, 0, NULL) == 0 && ht_is_stored(state, &sound) &&
+		 count(state, NULL) == 1);
 	HT_CODE(hb_engine()->reserve_ids(state, 1, 0, &next, &ht_err), SIMIDX_OK);
 	HT_CHECK(next == 100);
 	hb_engine()->close(state);
@@ -168,7 +171,8 @@ static void strangers(void)
 	doc.label = label;
 	doc.label_size = 3;
 	HT_CODE(ht_write(state, NULL, &doc, 1, "mark", 0), SIMIDX_OK);
-	HT_CODE(hb_engine()->lease(state, &(simidx_engine_probe){ 0, 0 }, 1, 0, &ht_err), SIMIDX_OK);
+	HT_CODE(hb_engine()->lease(state, &(simidx_engine_probe){ 0, 0 }, 1, 0, &ht_err),
+		SIMIDX_OK);
 	for (int i = 0; i < N; i++)
 		put_raw(rows[i].row, rows[i].size, "");
 	put_raw("lxxxxxxxxxxxxxxxx", 17, "no id");

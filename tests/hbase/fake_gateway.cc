@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * A gateway without an HBase: rows in memory, with HBase's rules for timestamps and deletions, as far
- * as the engine needs them; and with faults. Prints its port and serves until it is killed.
+ * A gateway without an HBase: rows in memory, with HBase's rules for timestamps and deletions, as
+ * far as the engine needs them; and with faults. Prints its port and serves until it is killed.
  *
  * Usage: fake_gateway [PORT] [OPTION...]
  *   framed, http     another transport
@@ -16,8 +16,8 @@
  *   end=N            end at the N-th call
  *   down=N           refuse the first N calls as HBase does while it starts
  *   table=NAME       have a table that is somebody else's
- *   late=N           know nothing of a table that is there when it is read for the first N times, as
- *                    HBase may while the table is being made
+ *   late=N           know nothing of a table that is there when it is read for the first N times,
+ *                    as HBase may while the table is being made
  *   thrift1          say that it is a gateway of Thrift 1
  *   silent           accept connections and never answer
  *   line=TEXT        answer this line
@@ -107,7 +107,8 @@ public:
 		auto lock = begin();
 		return tables_.count(full(name)) > 0;
 	}
-	void createTable(const TableDescriptor &table, const std::vector<std::string> &splits) override
+	void createTable(const TableDescriptor &table,
+			 const std::vector<std::string> &splits) override
 	{
 		auto lock = begin();
 		if (std::set<std::string>(splits.begin(), splits.end()).size() != splits.size())
@@ -115,14 +116,16 @@ public:
 		if (!table.table.space.empty() && !spaces_.count(table.table.space))
 			refuse("org.apache.hadoop.hbase.NamespaceNotFoundException", false);
 		if (!tables_.emplace(full(table.table), Table()).second)
-			refuse("org.apache.hadoop.hbase.TableExistsException: " + full(table.table), false);
+			refuse("org.apache.hadoop.hbase.TableExistsException: " + full(table.table),
+			       false);
 		descriptors_[full(table.table)] = table;
 	}
 	void getTableDescriptor(TableDescriptor &table, const TableName &name) override
 	{
 		auto lock = begin();
 		if (!tables_.count(full(name)))
-			refuse("org.apache.hadoop.hbase.TableNotFoundException: " + full(name), false);
+			refuse("org.apache.hadoop.hbase.TableNotFoundException: " + full(name),
+			       false);
 		table = descriptors_[full(name)];
 	}
 	bool isTableEnabled(const TableName &name) override
@@ -142,14 +145,16 @@ public:
 		if (!tables_.count(full(name)))
 			refuse(full(name), false);
 		if (!disabled_.erase(full(name)))
-			refuse("org.apache.hadoop.hbase.TableNotDisabledException: " + full(name), false);
+			refuse("org.apache.hadoop.hbase.TableNotDisabledException: " + full(name),
+			       false);
 		tables_.erase(full(name));
 	}
 	void createNamespace(const NamespaceDescriptor &space) override
 	{
 		auto lock = begin();
 		if (!spaces_.insert(space.name).second)
-			refuse("org.apache.hadoop.hbase.NamespaceExistException: " + space.name, false);
+			refuse("org.apache.hadoop.hbase.NamespaceExistException: " + space.name,
+			       false);
 	}
 	void putMultiple(const std::string &table, const std::vector<Put> &puts) override
 	{
@@ -189,8 +194,8 @@ public:
 		for (const Get &get : gets)
 			results.push_back(read(find(table), get.row, {}).cells.size() > 0);
 	}
-	void getScannerResults(std::vector<Result> &results, const std::string &table, const Scan &scan,
-			       int32_t rows) override
+	void getScannerResults(std::vector<Result> &results, const std::string &table,
+			       const Scan &scan, int32_t rows) override
 	{
 		auto lock = begin();
 		Table &in = find(table);
@@ -204,7 +209,8 @@ public:
 		}
 	}
 	bool checkAndPut(const std::string &table, const std::string &row, const std::string &,
-			 const std::string &column, const std::string &value, const Put &put) override
+			 const std::string &column, const std::string &value,
+			 const Put &put) override
 	{
 		auto lock = begin();
 		Versions &now = find(table)[row][column];
@@ -236,11 +242,13 @@ private:
 	}
 	static std::string full(const TableName &name)
 	{
-		return (name.space.empty() || name.space == "default" ? "" : name.space + ":") + name.name;
+		return (name.space.empty() || name.space == "default" ? "" : name.space + ":") +
+		       name.name;
 	}
 	Table &find(const std::string &long_name)
 	{
-		std::string name = long_name.substr(long_name.compare(0, 8, "default:") == 0 ? 8 : 0);
+		std::string name = long_name.substr(long_name.compare(0, 8, "default:") == 0 ? 8
+											     : 0);
 		auto found = tables_.find(name);
 		if (found == tables_.end())
 			refuse(name, false);
@@ -269,7 +277,8 @@ private:
 		}
 	}
 	/** The cells of these columns, or of all where none is named. */
-	static Result read(const Table &table, const std::string &row, const std::vector<Column> &wanted)
+	static Result read(const Table &table, const std::string &row,
+			   const std::vector<Column> &wanted)
 	{
 		Result result;
 		auto found = table.find(row);
@@ -304,13 +313,17 @@ private:
 /** A connection that ends in the middle of each N-th answer, or has some of them twice. */
 class HalfTransport : public TBufferedTransport {
 public:
-	explicit HalfTransport(std::shared_ptr<TTransport> socket) : TBufferedTransport(socket), socket_(socket) {}
+  explicit HalfTransport(std::shared_ptr<TTransport> socket)
+      : TBufferedTransport(socket), socket_(socket)
+  {
+  }
 	void flush() override
 	{
 		static std::atomic<int> answers;
 
 		if (half && ++answers % half == 0) {
-			std::string bytes((const char *)wBuf_.get(), (size_t)(wBase_ - wBuf_.get()));
+			std::string bytes((const char *)wBuf_.get(),
+					  (size_t)(wBase_ - wBuf_.get()));
 			socket_->write((const uint8_t *)bytes.data(), (uint32_t)bytes.size() / 2);
 			socket_->flush();
 			/* To close it sends what is left: nothing. */
@@ -318,7 +331,8 @@ public:
 			throw TTransportException(TTransportException::END_OF_FILE);
 		}
 		if (twice && ++answers % twice == 0) {
-			std::string bytes((const char *)wBuf_.get(), (size_t)(wBase_ - wBuf_.get()));
+			std::string bytes((const char *)wBuf_.get(),
+					  (size_t)(wBase_ - wBuf_.get()));
 			socket_->write((const uint8_t *)bytes.data(), (uint32_t)bytes.size());
 		}
 		TBufferedTransport::flush();
@@ -414,7 +428,8 @@ void relay(int client, int port, int drip_from)
 		int fd = accept(listener, nullptr, nullptr);
 		std::thread([fd, how, line] {
 			char in[4096];
-			std::string name = "getThriftServerType", out("\x80\x01\x00\x02\x00\x00\x00", 7);
+			std::string name = "getThriftServerType",
+				    out("\x80\x01\x00\x02\x00\x00\x00", 7);
 			while (recv(fd, in, sizeof(in), 0) > 0) {
 				if (how == "silent")
 					continue;
@@ -553,8 +568,8 @@ int main(int argc, char **argv)
 			value = option.substr(equals + 1);
 			option.resize(equals);
 		}
-		if (option == "silent" || option == "line" || option == "garbage" || option == "huge" ||
-		    option == "large" || option == "endless")
+		if (option == "silent" || option == "line" || option == "garbage" ||
+		    option == "huge" || option == "large" || option == "endless")
 			misbehave(setup.port, option, value);
 		if (!set(setup, option, value))
 			return 2;
@@ -566,8 +581,8 @@ int main(int argc, char **argv)
 			      tls_socket(setup.port, setup.certificate, setup.protocol);
 	if (idle_ms)
 		socket->setRecvTimeout(idle_ms);
-	TThreadedServer server(std::make_shared<GatewayProcessor>(std::make_shared<Memory>()), socket,
-			       setup.transport, std::make_shared<TBinaryProtocolFactory>());
+	TThreadedServer server(std::make_shared<GatewayProcessor>(std::make_shared<Memory>()),
+			       socket, setup.transport, std::make_shared<TBinaryProtocolFactory>());
 	server.setServerEventHandler(std::make_shared<Announce>(socket, setup.log));
 	server.serve();
 	return 0;

@@ -82,7 +82,8 @@ int ht_write(void *state, const ht_doc *before, const ht_doc *after, size_t n, c
 			change[i].before = &version[2 * i];
 		}
 		if (after[i].there) {
-			make_version(&version[2 * i + 1], &after[i], prefix + (2 * i + 1) * HT_TABLES);
+			make_version(&version[2 * i + 1], &after[i],
+				     prefix + (2 * i + 1) * HT_TABLES);
 			change[i].after = &version[2 * i + 1];
 		}
 	}
@@ -133,7 +134,8 @@ int ht_is_stored(void *state, const ht_doc *doc)
 {
 	struct look look = { doc, 0, 0 };
 
-	HT_CODE(hb_engine()->find_ids(state, &doc->id, 1, compare, &look, NULL, &ht_err), SIMIDX_OK);
+	HT_CODE(hb_engine()->find_ids(state, &doc->id, 1, compare, &look, NULL, &ht_err),
+		SIMIDX_OK);
 	return doc->there ? look.found == 1 && look.same : look.found == 0;
 }
 

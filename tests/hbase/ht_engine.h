@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * What the tests of an engine share: they call its functions themselves, without libsimidx above it.
- * The plan is 4x16: table t has block t of the fingerprint as its prefix.
+ * What the tests of an engine share: they call its functions themselves, without libsimidx above
+ * it. The plan is 4x16: table t has block t of the fingerprint as its prefix.
  */
 
 #ifndef HT_ENGINE_H

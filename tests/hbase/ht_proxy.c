@@ -38,7 +38,8 @@ static int tcp(int port, int listening)
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	HT_CHECK(fd >= 0);
 	if (listening)
-		HT_CHECK(bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 && listen(fd, 10) == 0);
+		HT_CHECK(bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
+			 listen(fd, 10) == 0);
 	else
 		HT_CHECK(connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
 	return fd;
@@ -46,8 +47,9 @@ static int tcp(int port, int listening)
 
 int ht_is_change(const char *name)
 {
-	static const char *const names[] = { "putMultiple", "deleteMultiple", "mutateRow", "checkAndPut",
-					     "createTable", "disableTable", "deleteTable" };
+	static const char *const names[] = { "putMultiple", "deleteMultiple", "mutateRow",
+					     "checkAndPut", "createTable",    "disableTable",
+					     "deleteTable" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(name, names[i]) == 0)
@@ -62,7 +64,8 @@ static void find_name(const char *data, size_t n, char name[MAX_NAME])
 	for (size_t i = 0; i + 8 < n; i++) {
 		size_t size = (unsigned char)data[i + 7];
 
-		if (memcmp(data + i, "\x80\x01\0\1\0\0\0", 7) != 0 || size >= MAX_NAME || i + 8 + size > n)
+		if (memcmp(data + i, "\x80\x01\0\1\0\0\0", 7) != 0 || size >= MAX_NAME ||
+		    i + 8 + size > n)
 			continue;
 		memcpy(name, data + i + 8, size);
 		name[size] = '\0';
@@ -124,7 +127,10 @@ static void *serve(void *arg)
 	char *data = malloc(BUFFER);
 
 	HT_CHECK(data);
-	/* Several answers to a handle that waits for all of them would wait for its acknowledgements. */
+	/*
+	 * Several answers to a handle that waits for all of them would wait for its
+	 * acknowledgements.
+	 */
 	setsockopt(server, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	setsockopt(c->client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	pass_on(c, server, data);
@@ -147,7 +153,8 @@ static void *accept_all(void *arg)
 		HT_CHECK(c && client >= 0);
 		c->proxy = proxy;
 		c->client = client;
-		HT_CHECK(pthread_create(&thread, NULL, serve, c) == 0 && pthread_detach(thread) == 0);
+		HT_CHECK(pthread_create(&thread, NULL, serve, c) == 0 &&
+			 pthread_detach(thread) == 0);
 	}
 	return NULL;
 }
@@ -165,7 +172,8 @@ int ht_proxy(int gateway_port, ht_request request, void *ctx)
 	proxy->ctx = ctx;
 	proxy->listener = tcp(0, 1);
 	HT_CHECK(getsockname(proxy->listener, (struct sockaddr *)&address, &size) == 0);
-	HT_CHECK(pthread_create(&thread, NULL, accept_all, proxy) == 0 && pthread_detach(thread) == 0);
+	HT_CHECK(pthread_create(&thread, NULL, accept_all, proxy) == 0 &&
+		 pthread_detach(thread) == 0);
 	return ntohs(address.sin_port);
 }
 
@@ -199,7 +207,8 @@ ht_holder *ht_holder_new(int gateway_port, int *port)
 {
 	ht_holder *h = calloc(1, sizeof(*h));
 
-	HT_CHECK(h && pthread_mutex_init(&h->lock, NULL) == 0 && pthread_cond_init(&h->changed, NULL) == 0);
+	HT_CHECK(h && pthread_mutex_init(&h->lock, NULL) == 0 &&
+		 pthread_cond_init(&h->changed, NULL) == 0);
 	*port = ht_proxy(gateway_port, hold, h);
 	return h;
 }

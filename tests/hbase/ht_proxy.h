@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Something between a handle and a gateway on this machine, which passes bytes on, knows requests by
- * their names, and can hold one, or break off. The handle must have one connection.
+ * Something between a handle and a gateway on this machine, which passes bytes on, knows requests
+ * by their names, and can hold one, or break off. The handle must have one connection.
  */
 
 #ifndef HT_PROXY_H

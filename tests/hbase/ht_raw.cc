@@ -23,7 +23,9 @@ std::shared_ptr<gateway::GatewayClient> client;
 
 int64_t ahead;
 
-/** Engines count up when they take several timestamps in one millisecond: let the clock pass them. */
+/**
+ * Engines count up when they take several timestamps in one millisecond: let the clock pass them.
+ */
 int64_t now()
 {
 	std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -54,7 +56,8 @@ void ht_raw_gateway(int port)
 	auto buffer = std::make_shared<transport::TBufferedTransport>(socket);
 
 	socket->open();
-	client = std::make_shared<gateway::GatewayClient>(std::make_shared<protocol::TBinaryProtocol>(buffer));
+	client = std::make_shared<gateway::GatewayClient>(
+		std::make_shared<protocol::TBinaryProtocol>(buffer));
 }
 
 void ht_raw_put(const char *table, const void *row, size_t row_size, const char *column,

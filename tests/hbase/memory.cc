@@ -2,8 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * An allocation that fails, each one in turn, while an index is opened and while documents are looked up:
- * the call says so, and the next one has all the connections that it may have. Usage: memory URI
+ * An allocation that fails, each one in turn, while an index is opened and while documents are
+ * looked up: the call says so, and the next one has all the connections that it may have. Usage:
+ * memory URI
  */
 
 #include <cstdlib>

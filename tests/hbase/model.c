@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The functions of the engine against a model in memory: model URI [SEED [faulty]]. The index at the URI
- * is made anew. With `faulty`, round trips are not counted, as some are made twice.
+ * The functions of the engine against a model in memory: model URI [SEED [faulty]]. The index at
+ * the URI is made anew. With `faulty`, round trips are not counted, as some are made twice.
  */
 
 #include <inttypes.h>
@@ -79,7 +79,8 @@ static void change_some(void *state)
 			after[n].fp = make_fp();
 			after[n].flags = (unsigned)(ht_random(&seed) % 3);
 			after[n].fp2 = after[n].flags == SIMIDX_DOC_FP2 ? ht_random(&seed) : 0;
-			after[n].label = labels % 3 ? make_label(&after[n].label_size, labels) : NULL;
+			after[n].label = labels % 3 ? make_label(&after[n].label_size, labels)
+						    : NULL;
 			labels++;
 		}
 		n++;
@@ -166,7 +167,8 @@ static void check_model(void *state)
 			simidx_engine_cost cost = { 0, 0, 0 };
 
 			labels++;
-			HT_CODE(hb_engine()->find_labels(state, label, 2, see_label, &seen, &cost, &ht_err),
+			HT_CODE(hb_engine()->find_labels(state, label, 2, see_label, &seen, &cost,
+							 &ht_err),
 				SIMIDX_OK);
 			HT_CHECK(seen.n == 1 && cost.bytes > 0);
 			HT_CHECK(faulty || cost.round_trips == 2);
@@ -176,10 +178,15 @@ static void check_model(void *state)
 	info.size = sizeof(info);
 	HT_CODE(hb_engine()->info(state, &info, &ht_err), SIMIDX_OK);
 	HT_CHECK(info.documents == documents && info.labels == labels);
-	HT_CHECK(info.description_size == 26 && memcmp(info.description, "a description\0with", 18) == 0);
+	HT_CHECK(info.description_size == 26 && memcmp(info.description,
+						       "a "
+						       "description\0with",
+						       18) == 0);
 }
 
-/* Each row of the prefix, by the model, is delivered once, and no other one of a living document. */
+/*
+ * Each row of the prefix, by the model, is delivered once, and no other one of a living document.
+ */
 struct scan_seen {
 	uint64_t prefix_fp;
 	size_t n[IDS], others;
@@ -251,7 +258,8 @@ static void check_pages(void *state)
 		docs[i].there = 1;
 	}
 	for (size_t i = 0; i < SAME; i += 1000)
-		HT_CODE(ht_write(state, NULL, docs + i, 1000, NULL, SIMIDX_DURABILITY_NORMAL), SIMIDX_OK);
+		HT_CODE(ht_write(state, NULL, docs + i, 1000, NULL, SIMIDX_DURABILITY_NORMAL),
+			SIMIDX_OK);
 	HT_CODE(hb_engine()->scan(state, probe, 1, count_many, &many, NULL, &cost, &ht_err),
 		SIMIDX_OK);
 	HT_CHECK(many.n == SAME && many.calls == 2);
@@ -274,7 +282,8 @@ static void check_pages(void *state)
 	for (size_t i = 0; i < SAME; i++)
 		gone[i].id = docs[i].id;
 	for (size_t i = 0; i < SAME; i += 1000)
-		HT_CODE(ht_write(state, docs + i, gone + i, 1000, NULL, SIMIDX_DURABILITY_NORMAL), SIMIDX_OK);
+		HT_CODE(ht_write(state, docs + i, gone + i, 1000, NULL, SIMIDX_DURABILITY_NORMAL),
+			SIMIDX_OK);
 	memset(&many, 0, sizeof(many));
 	HT_CODE(hb_engine()->scan(state, probe, 1, count_many, &many, NULL, NULL, &ht_err),
 		SIMIDX_OK);
@@ -310,7 +319,9 @@ static void check_ids_and_marks(void *state, const char *uri)
 
 static void check_leases(void *state, const char *uri)
 {
-	simidx_engine_probe probe[4] = { { 0x10000, 0 }, { 0x20000, 1 }, { 0xffff0000, 2 }, { 0, 3 } };
+	simidx_engine_probe probe[4] = {
+		{ 0x10000, 0 }, { 0x20000, 1 }, { 0xffff0000, 2 }, { 0, 3 }
+	};
 	char quick[1000];
 	void *other = ht_open(uri, 0), *brief;
 
@@ -386,7 +397,8 @@ int main(int argc, char **argv)
 	check_model(again);
 	/* The next id is below the largest one, until somebody says so. */
 	HT_CHECK(ht_check(again, 0, &check) == 1);
-	HT_CODE(hb_engine()->reserve_ids(again, 0, SIMIDX_MAX_ID - 999, &first, &ht_err), SIMIDX_OK);
+	HT_CODE(hb_engine()->reserve_ids(again, 0, SIMIDX_MAX_ID - 999, &first, &ht_err),
+		SIMIDX_OK);
 	HT_CHECK(ht_check(again, 0, &check) == 0);
 	HT_CHECK(check.documents > 0 && check.rows == check.documents * HT_TABLES);
 	hb_engine()->close(again);

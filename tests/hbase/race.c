@@ -3,11 +3,11 @@
 
 /*
  * Writers that store near-duplicates at the same time, if they are new: race URI WRITERS DOCUMENTS
- * COMMIT [apart] [unleased]. The index is made anew. Each writer has a document of each of DOCUMENTS
- * groups, and commits every COMMIT documents. Those of a group differ in two bits at most, so that in
- * the end there must be one of each; `apart`: no writer has a group of another one. With `unleased`
- * no leases are taken, as an engine that has none. Prints the rate, and ends with 1 where two stored
- * documents are near to each other.
+ * COMMIT [apart] [unleased]. The index is made anew. Each writer has a document of each of
+ * DOCUMENTS groups, and commits every COMMIT documents. Those of a group differ in two bits at
+ * most, so that in the end there must be one of each; `apart`: no writer has a group of another
+ * one. With `unleased` no leases are taken, as an engine that has none. Prints the rate, and ends
+ * with 1 where two stored documents are near to each other.
  */
 
 #include <pthread.h>
@@ -63,7 +63,9 @@ static uint64_t fingerprint(uint64_t group, uint64_t writer)
 	return ht_random(&state) ^ UINT64_C(1) << writer * 4;
 }
 
-/* Store one. Where another writer is in the way, what this one has comes first: it may wait for it. */
+/*
+ * Store one. Where another writer is in the way, what this one has comes first: it may wait for it.
+ */
 static void put(simidx_writer *writer, uint64_t fp)
 {
 	simidx_query query = SIMIDX_QUERY_INIT;
@@ -73,7 +75,8 @@ static void put(simidx_writer *writer, uint64_t fp)
 
 	doc.fp = query.fp = fp;
 	query.radius = RADIUS;
-	while ((code = simidx_writer_put_if_new(writer, &doc, &query, NULL, NULL, &err)) == SIMIDX_E_BUSY)
+	while ((code = simidx_writer_put_if_new(writer, &doc, &query, NULL, NULL, &err)) ==
+	       SIMIDX_E_BUSY)
 		must(simidx_writer_commit(writer, &err), &err, "commit");
 	must(code == SIMIDX_E_EXISTS ? SIMIDX_OK : code, &err, "put");
 }
@@ -156,7 +159,8 @@ int main(int argc, char **argv)
 		apart = apart || strcmp(argv[i], "apart") == 0;
 		unleased = unleased || strcmp(argv[i], "unleased") == 0;
 	}
-	HT_CHECK(writers >= 1 && writers <= MAX_WRITERS && per_commit > 0 && documents % BLOCK == 0);
+	HT_CHECK(writers >= 1 && writers <= MAX_WRITERS && per_commit > 0 &&
+		 documents % BLOCK == 0);
 	add_engine(unleased);
 	options.plan = "4x16";
 	options.flags = SIMIDX_CREATE_TRUNCATE;
@@ -176,8 +180,8 @@ int main(int argc, char **argv)
 	expected = apart ? all : documents;
 	near = count_near((size_t)all, &n);
 	double time = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9;
-	printf("%u writers, commits of %llu, %s, %s: %.0f documents/s, %.2f ms a document of a writer; "
-	       "%zu stored, %llu pairs are near\n", writers, (unsigned long long)per_commit,
+	printf("%u writers, commits of %llu, %s, %s: %.0f documents/s, %.2f ms a document of a "
+	       "writer; %zu stored, %llu pairs are near\n", writers, (unsigned long long)per_commit,
 	       apart ? "apart" : "the same", unleased ? "without leases" : "with leases",
 	       (double)all / time, time * 1000 / (double)documents, n, (unsigned long long)near);
 	HT_CHECK(near > 0 || n == expected);

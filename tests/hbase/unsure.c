@@ -2,10 +2,10 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Batches whose journal is there while the rest cannot be stored: what others, and the writer itself,
- * find and do until it can: unsure PORT TABLE. PORT is that of a gateway on this machine. Handles reach it
- * through a proxy each, which can refuse to store rows of the index, as a region does whose server
- * is gone.
+ * Batches whose journal is there while the rest cannot be stored: what others, and the writer
+ * itself, find and do until it can: unsure PORT TABLE. PORT is that of a gateway on this machine.
+ * Handles reach it through a proxy each, which can refuse to store rows of the index, as a region
+ * does whose server is gone.
  */
 
 #include <pthread.h>
@@ -25,7 +25,8 @@ static int gateway;
 static const char *table;
 static char put_index[100]; /* what a request has that puts to the table of the index */
 
-/* What requests have that store a journal, or change a lease: a column, and the beginning of a key. */
+/* What requests have that store a journal, or change a lease: a column, and the beginning of a
+   key. */
 static const char journal_bytes[] = "\0\0\0\1j", lease_bytes[] = "\0\0\0\6e";
 static const char owner_bytes[] = "\0\0\0\1o"; /* of a number, too */
 
@@ -68,7 +69,8 @@ static enum ht_verdict judge(void *ctx, const char *name, const char *data, size
 
 static void make_uri(char uri[200], int port, const char *options)
 {
-	snprintf(uri, 200, "hbase://127.0.0.1:%d/%s?regions=1&connections=1&%s", port, table, options);
+	snprintf(uri, 200, "hbase://127.0.0.1:%d/%s?regions=1&connections=1&%s", port, table,
+		 options);
 }
 
 static void anew(void)
@@ -127,7 +129,8 @@ static int finish(struct handle *h)
 	return ht_begin(h->state);
 }
 
-/* Let requests go that were held, when nobody waits for them any more, and wait until they are answered. */
+/* Let requests go that were held, when nobody waits for them any more, and wait until they are
+   answered. */
 static void arrive(struct handle *h)
 {
 	h->holds = NULL;
@@ -189,10 +192,8 @@ static int is_sound(void *state, uint64_t documents)
 
 /* ---- marks and counts ---- */
 
-/*
- * A load that goes on after the mark must not store again what is in the journal. What look-ups need not find
- * yet is not counted yet.
- */
+/* A load that goes on after the mark must not store again what is in the journal. What look-ups
+   need not find yet is not counted yet. */
 static void mark_of_a_journal(void)
 {
 	struct handle *a, *b;
@@ -232,17 +233,16 @@ static void journal_of_another(void)
 	two(&a, &b, "lease=60&write-timeout=0.5");
 	put_half(a, &doc, "one");
 	HT_CODE(finish(b), SIMIDX_OK);
-	HT_CHECK(ht_is_stored(b->state, &doc) && ht_has_rows(b->state, &doc) && has_mark(b->state, "one"));
+	HT_CHECK(ht_is_stored(b->state, &doc) && ht_has_rows(b->state, &doc) &&
+		 has_mark(b->state, "one"));
 	a->refuses = 0;
 	HT_CODE(finish(a), SIMIDX_OK);
 	HT_CHECK(is_sound(a->state, 1));
 	close_two(a, b);
 }
 
-/*
- * The journal of a load that was killed is on its way while another load goes on after the mark. It must not
- * arrive any more, whether the time of the first one has passed or not.
- */
+/* The journal of a load that was killed is on its way while another load goes on after the mark. It
+   must not arrive any more, whether the time of the first one has passed or not. */
 static void journal_on_its_way(int has_expired)
 {
 	struct handle *a, *b;
@@ -259,7 +259,8 @@ static void journal_on_its_way(int has_expired)
 	HT_CODE(put(b, &doc[2], "three"), SIMIDX_OK);
 	arrive(a);
 	doc[1].there = 0;
-	HT_CHECK(has_mark(b->state, "three") && ht_is_stored(b->state, &doc[1]) && is_sound(b->state, 2));
+	HT_CHECK(has_mark(b->state, "three") && ht_is_stored(b->state, &doc[1]) &&
+		 is_sound(b->state, 2));
 	/* If it was only slow, it can go on. */
 	HT_CODE(finish(a), SIMIDX_OK);
 	HT_CHECK(is_sound(a->state, 2));
@@ -281,7 +282,8 @@ static void marks_are_shut_out(void)
 	HT_CODE(put(b, &doc[2], NULL), SIMIDX_OK);
 	for (int i = 0; i < 3; i++)
 		HT_CODE(put(a, &doc[3], "two"), SIMIDX_E_STATE);
-	HT_CODE(put(b, &doc[3], "two"), SIMIDX_E_STATE); /* its first one, but it began before that */
+	/* its first one, but it began before that */
+	HT_CODE(put(b, &doc[3], "two"), SIMIDX_E_STATE);
 	HT_CHECK(has_mark(c->state, "one") && is_sound(c->state, 3));
 	HT_CODE(put(a, &doc[3], NULL), SIMIDX_OK);
 	HT_CODE(ht_resume(a->state), SIMIDX_OK);
@@ -303,7 +305,8 @@ static void marks_are_shut_out_later(void)
 	HT_CODE(ht_resume(b->state), SIMIDX_OK);
 	HT_CODE(put(a, &doc[1], "two"), SIMIDX_E_STATE);
 	doc[1].there = 0;
-	HT_CHECK(has_mark(b->state, "one") && ht_is_stored(b->state, &doc[1]) && is_sound(b->state, 1));
+	HT_CHECK(has_mark(b->state, "one") && ht_is_stored(b->state, &doc[1]) &&
+		 is_sound(b->state, 1));
 	close_two(a, b);
 }
 
@@ -362,7 +365,8 @@ static void journal_that_another_finishes(void)
 	HT_CODE(finish(c), SIMIDX_E_IO); /* it has taken the number */
 	b->holds = NULL;
 	HT_CHECK(pthread_join(thread, NULL) == 0);
-	HT_CHECK(ht_is_stored(b->state, &doc) && ht_has_rows(b->state, &doc) && is_sound(b->state, 1));
+	HT_CHECK(ht_is_stored(b->state, &doc) && ht_has_rows(b->state, &doc) &&
+		 is_sound(b->state, 1));
 	hb_engine()->close(c->state);
 	close_two(a, b);
 }
@@ -402,10 +406,8 @@ static void journal_of_one_closed(void)
 
 /* ---- leases ---- */
 
-/*
- * A request for a lease that arrives when others have had it meanwhile takes nothing, also where the clock of
- * the one who has sent it is ahead: by what it has seen, here.
- */
+/* A request for a lease that arrives when others have had it meanwhile takes nothing, also where
+   the clock of the one who has sent it is ahead: by what it has seen, here. */
 static void lease_on_its_way(void)
 {
 	struct handle *a, *b;
@@ -494,7 +496,8 @@ static void leases_of_one_closed(void)
 	hb_engine()->close(b->state);
 }
 
-/* One that cannot finish the batch of a writer that is gone does not get its lease, however often it asks. */
+/* One that cannot finish the batch of a writer that is gone does not get its lease, however often
+   it asks. */
 static void lease_that_cannot_be_taken_over(void)
 {
 	struct handle *a, *b;
@@ -528,10 +531,8 @@ static int put_text(simidx_writer *w, uint64_t fp, const char *label)
 	return simidx_writer_put(w, &doc, NULL, &ht_err);
 }
 
-/*
- * A label whose document is in the journal is taken, and the document can be deleted as any other: what
- * is looked up is what will be there.
- */
+/* A label whose document is in the journal is taken, and the document can be deleted as any other:
+   what is looked up is what will be there. */
 static void transaction_after_it(void)
 {
 	struct handle *h = calloc(1, sizeof(*h));

@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * What several writers, and repairs beside them, do to each other: writers URI PID. PID is that of the
- * gateway, which is stopped at the end.
+ * What several writers, and repairs beside them, do to each other: writers URI PID. PID is that of
+ * the gateway, which is stopped at the end.
  */
 
 #include <signal.h>
@@ -28,7 +28,10 @@ static int info(void *state, uint64_t *documents)
 	return code;
 }
 
-/* Each document has LABEL bytes in the journal, which may have 128 MiB: 2,064 documents fit at most. */
+/*
+ * Each document has LABEL bytes in the journal, which may have 128 MiB: 2,064 documents fit at
+ * most.
+ */
 static void large(const char *uri)
 {
 	static char label[LABEL];

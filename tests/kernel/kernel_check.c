@@ -274,18 +274,23 @@ int kernel_check_near_16(const sx_kernel *kernel, uint64_t seed, unsigned rounds
 }
 
 /* Whether entry i is to be a hit with the one that is d after it; d = 0: beyond its reach. */
-static int is_after(const uint64_t *v, size_t i, unsigned d, unsigned reach, uint64_t same, unsigned k)
+static int is_after(const uint64_t *v, size_t i, unsigned d, unsigned reach, uint64_t same,
+		    unsigned k)
 {
 	return d ? bits_of(v[i] ^ v[i + d]) <= k : !((v[i] ^ v[i + reach + 1]) & same);
 }
 
-/* Hits are those that a loop finds, each once, those of one d in order, however little room there is. */
+/*
+ * Hits are those that a loop finds, each once, those of one d in order, however little room there
+ * is.
+ */
 static int check_after(const sx_kernel *kernel, struct rng *r, unsigned char *end, size_t n)
 {
 	unsigned reach = 1 + (unsigned)rng_below(r, 14), k = (unsigned)rng_below(r, 9);
 	uint64_t *v = (uint64_t *)(void *)end - (n + 16 + reach), query = rng_u64(r);
 	uint64_t same = UINT64_C(0xff) << rng_below(r, 57), hits[400];
-	size_t room = SX_NEAR_AFTER_ROOM(reach) + rng_below(r, 200), first = rng_below(r, 9), from = first;
+	size_t room = SX_NEAR_AFTER_ROOM(reach) + rng_below(r, 200), first = rng_below(r, 9),
+	       from = first;
 	size_t last[16], found = 0, want = 0;
 
 	for (size_t i = 0; i < n + 16 + reach; i++)
@@ -293,7 +298,8 @@ static int check_after(const sx_kernel *kernel, struct rng *r, unsigned char *en
 	for (unsigned d = 0; d <= reach; d++)
 		last[d] = SIZE_MAX;
 	while (from < n) {
-		size_t before = from, some = kernel->near_after(v, &from, n, reach, same, k, hits, room);
+		size_t before = from,
+		       some = kernel->near_after(v, &from, n, reach, same, k, hits, room);
 
 		if (from <= before || from > n || some > room)
 			return fail(kernel, "near_after: from, before, hits", from, before, some);
@@ -304,7 +310,8 @@ static int check_after(const sx_kernel *kernel, struct rng *r, unsigned char *en
 			    !is_after(v, i, (unsigned)d, reach, same, k))
 				return fail(kernel, "near_after: no hit: i, d, n", i, d, n);
 			if (last[d] != SIZE_MAX && last[d] >= i)
-				return fail(kernel, "near_after: order: i, d, before", i, d, last[d]);
+				return fail(kernel, "near_after: order: i, d, before", i, d,
+					    last[d]);
 			last[d] = i;
 		}
 		found += some;

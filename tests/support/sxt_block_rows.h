@@ -128,8 +128,9 @@ static inline unsigned char *t_encode_open(const sx_rows *rows, size_t size, sx_
 }
 
 /** The keys among entries [from, to) that are near, as sx_lookup_near() finds them. */
-static inline size_t t_block_near(const sx_kernel *kernel, const sx_block *b, size_t from, size_t to,
-		     uint64_t query, unsigned k, uint64_t *hits, uint16_t *entry)
+static inline size_t t_block_near(const sx_kernel *kernel, const sx_block *b, size_t from,
+				  size_t to, uint64_t query, unsigned k, uint64_t *hits,
+				  uint16_t *entry)
 {
 	sx_coded keys = sx_block_coded(b);
 	const unsigned char *low = b->low + from * b->width;

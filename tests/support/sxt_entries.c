@@ -101,7 +101,8 @@ static void read_block(struct reading *r, unsigned table, uint64_t page)
 
 static void read_node(struct reading *r, unsigned table, const unsigned char *node, size_t end)
 {
-	size_t key_size = get16(node + NODE_KEY_SIZE), size = get16(node) | (size_t)get16(node + 2) << 16;
+	size_t key_size = get16(node + NODE_KEY_SIZE), size = get16(node) | (size_t)get16(node + 2)
+										    << 16;
 	const unsigned char *key = node + NODE_KEY, *value = key + key_size;
 	unsigned in_key = key_size == 16, n = columns_of(r, table);
 	uint64_t col[6] = { 0 };
@@ -122,7 +123,8 @@ static void read_node(struct reading *r, unsigned table, const unsigned char *no
 
 static unsigned number_of(const char *name)
 {
-	static const char *const names[] = { "postings", "docs", "fresh", "labels", "by_label", "notes" };
+	static const char *const names[] = { "postings", "docs",     "fresh",
+					     "labels",   "by_label", "notes" };
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(name, names[i]))
@@ -150,7 +152,8 @@ static void read_tree(struct reading *r, uint64_t root, unsigned table)
 		} else {
 			memcpy(name, node + NODE_KEY, size);
 			if (number_of(name))
-				read_tree(r, get64(node + NODE_KEY + size + TREE_ROOT), number_of(name));
+				read_tree(r, get64(node + NODE_KEY + size + TREE_ROOT),
+					  number_of(name));
 		}
 	}
 }

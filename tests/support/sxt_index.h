@@ -2,7 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * What the suites about handles and writing share. Failures end the process, so that children can use it.
+ * What the suites about handles and writing share. Failures end the process, so that children can
+ * use it.
  */
 
 #ifndef SXT_INDEX_H

@@ -2,9 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Children that end at a place of their work, or stop there until the test lets them go on: before or
- * after a commit of LMDB, say. For programs that are linked with --wrap for the function that is such a
- * place; its __wrap_ calls sxt_kill_before() and sxt_kill_after().
+ * Children that end at a place of their work, or stop there until the test lets them go on: before
+ * or after a commit of LMDB, say. For programs that are linked with --wrap for the function that is
+ * such a place; its __wrap_ calls sxt_kill_before() and sxt_kill_after().
  */
 
 #ifndef SXT_KILL_H

@@ -261,7 +261,8 @@ static void put_if_new(sxt_live *live, simidx_writer *writer)
 	if (has_ids(live) && doc.id == SIMIDX_NO_ID)
 		doc.id = live->now.next_id;
 	if (writer) {
-		sxt_must_sx(simidx_writer_put_if_new(writer, &d, &query, &id, &match, &sxt_err), code);
+		sxt_must_sx(simidx_writer_put_if_new(writer, &d, &query, &id, &match, &sxt_err),
+			    code);
 		sxt_must_eq(id, code ? SIMIDX_NO_ID : doc.id);
 		sxt_must(code != SIMIDX_E_EXISTS || (sxt_live_is_doc(live, blocker, &match, 1) &&
 						     match.weighted_distance == weighted));
@@ -434,7 +435,8 @@ void sxt_live_delete_older(sxt_live *live, simidx_writer *writer)
 	}
 	before_commit(live, writer);
 	if (writer) {
-		sxt_must_ok(simidx_writer_delete_older(writer, time, NULL, NULL, &deleted, &sxt_err));
+		sxt_must_ok(
+			simidx_writer_delete_older(writer, time, NULL, NULL, &deleted, &sxt_err));
 		sxt_must_eq(deleted, n);
 		sxt_must_eq(simidx_writer_pending(writer), 0);
 	}

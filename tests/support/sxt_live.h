@@ -4,8 +4,8 @@
 /*
  * A model of an index that lives: documents in an array, as they are committed and as a writer has
  * them pending. Random steps change model and index alike; what the index returns and finds is
- * compared with the model, which looks at every document. Steps depend on the model alone, so that a
- * model without an index can follow one that was killed.
+ * compared with the model, which looks at every document. Steps depend on the model alone, so that
+ * a model without an index can follow one that was killed.
  */
 
 #ifndef SXT_LIVE_H
@@ -50,8 +50,8 @@ void sxt_live_init(sxt_live *live, unsigned bits, unsigned flags, size_t max, ui
 void sxt_live_free(sxt_live *live);
 
 /**
- * An index at t_path of at most 1,600 documents with 64 bits, after `steps` random steps and a commit;
- * `live`, which is not initialised, is the model of it. Returns it open.
+ * An index at t_path of at most 1,600 documents with 64 bits, after `steps` random steps and a
+ * commit; `live`, which is not initialised, is the model of it. Returns it open.
  */
 simidx *sxt_live_make(sxt_live *live, const sxt_variant *variant, unsigned steps, uint64_t stream);
 
@@ -114,8 +114,8 @@ uint64_t sxt_live_fp(const sxt_live *live, const sxt_live_set *set, sxt_rng *rng
 
 /**
  * A random query, and what put_if_new() must do with it: the document that is the nearest match
- * among the pending ones, and of several the one with the smallest id, or NULL. Its weights are valid
- * until the next call.
+ * among the pending ones, and of several the one with the smallest id, or NULL. Its weights are
+ * valid until the next call.
  */
 const sxt_live_doc *sxt_live_choose_blocker(sxt_live *live, simidx_query *query, uint64_t fp,
 					    uint64_t fp2, unsigned *weighted);

@@ -78,7 +78,8 @@ void sxt_live_check_notes(const sxt_live *live, const sxt_live_asked *asked)
 	size_t size;
 
 	for (size_t i = 0; live->flags & SIMIDX_CREATE_NOTES && i < set->n; i++) {
-		sxt_must_ok(simidx_reader_note(asked->reader, set->at[i].id, &note, &size, &sxt_err));
+		sxt_must_ok(
+			simidx_reader_note(asked->reader, set->at[i].id, &note, &size, &sxt_err));
 		if (!is_note(set->at[i].note, note, size))
 			sxt_fail("document %llu has a note of %zu bytes",
 				 (unsigned long long)set->at[i].id, size);

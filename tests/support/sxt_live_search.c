@@ -254,8 +254,8 @@ static void check_look_ups(sxt_live *live, const sxt_live_asked *asked)
 	sxt_must(sxt_live_is_doc(live, &set->at[i], &match, 1));
 	if (!set->at[i].label_size)
 		return;
-	sxt_must_ok(simidx_reader_find_label(asked->reader, set->at[i].label, set->at[i].label_size, &match,
-				      &sxt_err));
+	sxt_must_ok(simidx_reader_find_label(asked->reader, set->at[i].label, set->at[i].label_size,
+					     &match, &sxt_err));
 	sxt_must_eq(match.id, id);
 	/* A label that only begins like one that is there. */
 	sxt_must_sx(simidx_reader_find_label(asked->reader, "label ", 6, &match, &sxt_err),

@@ -80,7 +80,8 @@ static void print_repeats(const sxt_suite *suite, SRunner *runner)
 		const char *name = tr_tcname(failures[i]);
 
 		if (strcmp(name, before))
-			printf("Repeat: SIMIDX_SEED=%" PRIu64 " CK_RUN_SUITE=%s CK_RUN_CASE=%s %s\n",
+			printf("Repeat: SIMIDX_SEED=%" PRIu64
+			       " CK_RUN_SUITE=%s CK_RUN_CASE=%s %s\n",
 			       sxt_seed(), suite->name, name, program_invocation_name);
 		before = name;
 	}

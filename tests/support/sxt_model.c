@@ -427,8 +427,8 @@ static void check_look_ups(const sxt_model *m, size_t n, simidx *index)
 					      &sxt_err),
 			     SIMIDX_OK);
 		ck_assert(is_doc(m, doc, &match, 1));
-		ck_assert_sx(simidx_reader_find_label(reader, doc->label, doc->label_size - 1, &match,
-					      &sxt_err),
+		ck_assert_sx(simidx_reader_find_label(reader, doc->label, doc->label_size - 1,
+						      &match, &sxt_err),
 			     SIMIDX_E_NOT_FOUND);
 	}
 	for (size_t i = n; i < m->n && i < n + 5; i++)

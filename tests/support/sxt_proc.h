@@ -32,7 +32,9 @@ void sxt_proc_tell(sxt_proc *proc);
 /** Wait until the other side tells. Returns 0, or -1 if it has ended. */
 int sxt_proc_wait(sxt_proc *proc);
 
-/** Wait for the child to end: its exit status, or the number of the signal that killed it, negative. */
+/**
+ * Wait for the child to end: its exit status, or the number of the signal that killed it, negative.
+ */
 int sxt_proc_finish(sxt_proc *proc);
 
 /** Kill the child with SIGKILL and wait for its end. */

@@ -90,8 +90,8 @@ static void check_fields(const sxt_found *f, const simidx_match *m)
 	if (f->weighted_distance != m->weighted_distance || f->distance != m->distance ||
 	    f->distance2 != m->distance2 || f->doc->fp2 != m->fp2 || f->doc->time != m->time)
 		ck_abort_msg("id %" PRIu64 ": weighted %u, distance %u and %u; not %u, %u, %u",
-			     m->id, m->weighted_distance, m->distance, m->distance2, f->weighted_distance,
-			     f->distance, f->distance2);
+			     m->id, m->weighted_distance, m->distance, m->distance2,
+			     f->weighted_distance, f->distance, f->distance2);
 }
 
 static void check_results(const sxt_found *found, size_t n_found, const simidx_query *q,
@@ -107,7 +107,8 @@ static void check_results(const sxt_found *found, size_t n_found, const simidx_q
 			check_fields(&found[i], &r->matches[at++]);
 		else if (q->mode == SIMIDX_ALL && !r->truncated && r->complete_to >= 0 &&
 			 found[i].first <= (unsigned)r->complete_to)
-			ck_abort_msg("missed: id %" PRIu64 ", fp %016" PRIx64 ", at %u, complete to %d",
+			ck_abort_msg("missed: id %" PRIu64 ", fp %016" PRIx64
+				     ", at %u, complete to %d",
 				     found[i].doc->id, found[i].doc->fp, found[i].first,
 				     r->complete_to);
 	}

@@ -40,7 +40,7 @@ static void add_entry(unsigned in, char *table, const sx_rows *rows, unsigned id
 	t_entry *e;
 
 	if (!(t_n_entries & (t_n_entries - 1))) /* room for twice as many */
-		t_entries = realloc(t_entries, (t_n_entries ? 2 * t_n_entries : 1) * sizeof(*t_entries));
+		t_entries = realloc(t_entries, (2 * t_n_entries + 1) * sizeof(*t_entries));
 	e = &t_entries[t_n_entries++];
 	memset(e, 0, sizeof(*e));
 	e->where = in;
@@ -81,11 +81,11 @@ static void read_table(sx_txn *txn, const sx_table *table, unsigned in, unsigned
 		int is_block = table->layout == SIMIDX_LAYOUT_BLOCKS;
 
 		rows.n = 0;
-		if (is_block)
-			sxt_must_ok(sx_table_block_decode(table, key, value, &rows, NULL, &sxt_err));
-		else
-			sxt_must_ok(sx_table_row_decode(table, key, value, &rows, &sxt_err));
-		add_entry(in, strdup(table->name), &rows, id_col, table->perm, key, value, is_block);
+		rc = is_block ? sx_table_block_decode(table, key, value, &rows, NULL, &sxt_err)
+			      : sx_table_row_decode(table, key, value, &rows, &sxt_err);
+		sxt_must_ok(rc);
+		add_entry(in, strdup(table->name), &rows, id_col, table->perm, key, value,
+			  is_block);
 	}
 	sxt_must_eq(rc, SIMIDX_E_END);
 	sx_cursor_close(cursor);
@@ -279,7 +279,8 @@ void t_change_file(size_t at, unsigned char bits)
 static size_t place_of(const t_entry *e)
 {
 	size_t size, at;
-	const unsigned char *bytes = map_file(&size), *found = memmem(bytes, size, e->bytes, e->size);
+	const unsigned char *bytes = map_file(&size);
+	const unsigned char *found = memmem(bytes, size, e->bytes, e->size);
 
 	sxt_must(found != NULL);
 	at = (size_t)(found - bytes);
@@ -316,10 +317,7 @@ void t_swap_entries(t_entry *a, t_entry *b)
 	a->is_damaged = b->is_damaged = 1;
 }
 
-/*
- * Whether a page has the node of an entry. A block's node has, after the key, the number of the page
- * that the block lies in.
- */
+/* Whether a page has the node of an entry: the key, and of a block the number of its page. */
 static int is_in_page(const unsigned char *file, size_t size, size_t at, const t_entry *e)
 {
 	unsigned char node[sizeof(e->head) + 8], *block;
@@ -424,8 +422,9 @@ void t_find_left(void)
 
 int t_is_left(size_t d)
 {
-	return t_flags & SIMIDX_CREATE_NO_IDS ? (t_where[d] & IN_TABLES) != 0
-					    : (t_where[d] & (IN_POSTINGS | IN_DOCS | IN_FRESH)) != 0;
+	unsigned by_id = IN_POSTINGS | IN_DOCS | IN_FRESH;
+
+	return (t_where[d] & (t_flags & SIMIDX_CREATE_NO_IDS ? IN_TABLES : by_id)) != 0;
 }
 
 /* ---- what is told ---- */
@@ -477,7 +476,7 @@ static void check_named(size_t d)
 			 !memcmp(t->label, doc->label, t->label_size));
 	}
 	sxt_must_eq(by_fp, t_where[d] & IN_TABLES && !shared);
-	sxt_must_eq(by_id, doc->id != SIMIDX_NO_ID && (t_where[d] & (IN_LABELS | IN_BY_LABEL)) != 0);
+	sxt_must_eq(by_id, doc->id != SIMIDX_NO_ID && t_where[d] & (IN_LABELS | IN_BY_LABEL));
 }
 
 static void check_told(const simidx_repair_report *report)
@@ -514,7 +513,8 @@ static void check_told(const simidx_repair_report *report)
 	ck_assert_uint_eq(report->changes_lost, changes);
 	ck_assert_int_eq(t_count_told(SIMIDX_LOSS_CHANGES, SIMIDX_NO_ID) > 0, changes > 0);
 	ck_assert_uint_eq(report->documents, left); /* a lost change may have been merged already */
-	ck_assert_uint_eq(report->documents_lost, t_model.n - left > changes ? t_model.n - left : changes);
+	ck_assert_uint_eq(report->documents_lost,
+			  t_model.n - left > changes ? t_model.n - left : changes);
 	ck_assert_uint_eq(report->labels_lost, labels + nameless);
 	ck_assert_uint_eq(t_count_told(SIMIDX_LOSS_LABEL, SIMIDX_NO_ID), labels + (nameless > 0));
 	ck_assert_uint_eq(report->unknown_fp2, fp2);

@@ -26,8 +26,8 @@
 #define T_MERGED 2200 /* of them; the others stay fresh */
 
 /*
- * The address sanitizer makes the memory of sorters so dear that a repair takes seconds. It gets the
- * first quarter of each kind.
+ * The address sanitizer makes the memory of sorters so dear that a repair takes seconds. It gets
+ * the first quarter of each kind.
  */
 #ifdef __SANITIZE_ADDRESS__
 #define T_SOME(n) (((n) + 3) / 4)
@@ -88,8 +88,8 @@ t_entry *t_damage(unsigned in, const char *table);
 void t_swap_entries(t_entry *a, t_entry *b);
 
 /**
- * Damage the header of the page of LMDB's tree that has the key of some entry of a kind. Rows in it count as
- * damaged; blocks do not, as long as nothing else of the index is.
+ * Damage the header of the page of LMDB's tree that has the key of some entry of a kind. Rows in it
+ * count as damaged; blocks do not, as long as nothing else of the index is.
  */
 void t_damage_leaf(unsigned in, const char *table);
 

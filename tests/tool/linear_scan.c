@@ -272,7 +272,8 @@ static const struct document *find_nearest(const struct kept *kept, uint64_t fp,
 			const struct document *d = &kept->document[at - 1];
 			int differ = __builtin_popcountll(fp ^ d->fp);
 
-			if (differ < *distance || (best && differ == *distance && d->id < best->id)) {
+			if (differ < *distance ||
+			    (best && differ == *distance && d->id < best->id)) {
 				*distance = differ;
 				best = d;
 			}

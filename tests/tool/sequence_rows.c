@@ -2,14 +2,14 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Read what "simidx-query export --format hbase-sequence" writes, as a reader of Hadoop does, and print
- * a line for each cell: row, family, column and value, all but the family in hexadecimal. Shares nothing
- * with the tools.
+ * Read what "simidx-query export --format hbase-sequence" writes, as a reader of Hadoop does, and
+ * print a line for each cell: row, family, column and value, all but the family in hexadecimal.
+ * Shares nothing with the tools.
  *
- *   sequence_rows FILE         the cells in their order; fails unless all have one timestamp, which is
- *                              of the last hour, and the file is whole
- *   sequence_rows FILE OFFSET  those from the first sync marker after that byte on: what a second reader
- *                              of the same file gets
+ *   sequence_rows FILE         the cells in their order; fails unless all have one timestamp, which
+ *                              is of the last hour, and the file is whole
+ *   sequence_rows FILE OFFSET  those from the first sync marker after that byte on: what a second
+ *                              reader of the same file gets
  */
 
 #include <inttypes.h>

@@ -436,7 +436,8 @@ START_TEST(test_error_of_visitor_ends_lookup)
 	sxt_rng rng;
 
 	sxt_rng_init(&rng, 5250);
-	t_tab_open(&tab, &t_lookup_kinds[0], _i == 2 ? SIMIDX_LAYOUT_ROWS : SIMIDX_LAYOUT_BLOCKS, 90);
+	t_tab_open(&tab, &t_lookup_kinds[0], _i == 2 ? SIMIDX_LAYOUT_ROWS : SIMIDX_LAYOUT_BLOCKS,
+		   90);
 	t_lookup_fill(&tab, &rng, T_UNIFORM);
 	t_lookup_open(&tab, &view);
 	task.txn = view.txn;

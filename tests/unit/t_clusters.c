@@ -343,7 +343,9 @@ START_TEST(test_deleted_documents)
 }
 END_TEST
 
-/* At most _i documents: each once, near to its keeper in a star; equal ones are in one if they fit. */
+/*
+ * At most _i documents: each once, near to its keeper in a star; equal ones are in one if they fit.
+ */
 START_TEST(test_maximum_size)
 {
 	sxt_join_docs docs = sxt_join_make(SXT_JOIN_CLUSTERED, 401, 64, 0, &rng);
@@ -443,7 +445,8 @@ START_TEST(test_lengths_of_labels)
 		struct asked some = { .end = end };
 
 		o.ctx = &some;
-		ck_assert_sx(simidx_clusters(index, &o, &c, take_asked, &sxt_err), SIMIDX_E_STOPPED);
+		ck_assert_sx(simidx_clusters(index, &o, &c, take_asked, &sxt_err),
+			     SIMIDX_E_STOPPED);
 		sxt_must_eq(some.n, end);
 		sxt_must_eq(some.taken.n, 0);
 	}

@@ -2,7 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Compacting: the same documents in a new file, in which nothing is left of those that were deleted.
+ * Compacting: the same documents in a new file, in which nothing is left of those that were
+ * deleted.
  */
 
 #include <stdio.h>
@@ -263,7 +264,8 @@ END_TEST
 /* Fingerprints of which no eight bytes come by chance. */
 static uint64_t fp_of(unsigned i, int is_replaced)
 {
-	return (i + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15) ^ (is_replaced ? UINT64_C(0x5a5a5a5a5a) : 0);
+	return (i + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15) ^
+	       (is_replaced ? UINT64_C(0x5a5a5a5a5a) : 0);
 }
 
 static simidx_doc secret(unsigned i, int is_replaced, char label[32])
@@ -273,7 +275,8 @@ static simidx_doc secret(unsigned i, int is_replaced, char label[32])
 	doc.id = i;
 	doc.fp = fp_of(i, is_replaced);
 	doc.label = label;
-	doc.label_size = (size_t)snprintf(label, 32, "%s-number-%05u", is_replaced ? "new" : "old", i);
+	doc.label_size = (size_t)snprintf(label, 32, "%s-number-%05u", is_replaced ? "new" : "old",
+					  i);
 	return doc;
 }
 

@@ -188,7 +188,9 @@ END_TEST
 
 #ifdef HAVE_JSON
 
-/* With what a line may have: a mark before the first, carriage returns, escapes, none at the end. */
+/*
+ * With what a line may have: a mark before the first, carriage returns, escapes, none at the end.
+ */
 static const char rows[] = "\xef\xbb\xbf{\"id\": 1, \"text\": \"one \\u00e4 \\\"quoted\\\"\"}\n"
 			   "{\"text\": \"\"}\r\n"
 			   "no JSON at all\n"
@@ -339,7 +341,8 @@ START_TEST(test_spill_has_a_limit)
 	for (int i = 0; i < 3; i++) {
 		size_t size = i == 2 ? 900 : sizeof(noise);
 
-		ck_assert_int_eq(dd_texts_keep(texts, &place, (const char *)noise, size, &handle), 0);
+		ck_assert_int_eq(dd_texts_keep(texts, &place, (const char *)noise, size, &handle),
+				 0);
 		kept[n_kept].text = malloc(size);
 		memcpy(kept[n_kept].text, noise, size);
 		kept[n_kept].size = size;
@@ -425,11 +428,15 @@ END_TEST
 
 #ifdef HAVE_JSON
 
-/* Rows that are added to a file leave those before as they are; another row in the place of one does not. */
+/*
+ * Rows that are added to a file leave those before as they are; another row in the place of one
+ * does not.
+ */
 START_TEST(test_grown_file)
 {
 	static const char anew[] = "{\"text\": \"the other\"}\n{\"text\": \"second one\"}\n{}\n";
-	char *path = write_file("rows.jsonl", "{\"text\": \"first one\"}\n{\"text\": \"second one\"}\n");
+	char *path = write_file("rows.jsonl", "{\"text\": \"first one\"}\n{\"text\": \"second "
+					      "one\"}\n");
 	FILE *file;
 
 	ck_assert_uint_eq(keep_all(path, &in_format_jsonl), 2);

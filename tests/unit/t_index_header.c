@@ -184,7 +184,8 @@ START_TEST(test_next_id_survives_a_rebuild)
 	next_id = info.next_id;
 	ck_assert_uint_ge(next_id, 1000 + ALL);
 	o.flags = SIMIDX_CREATE_FP2;
-	ck_assert_sx(simidx_loader_open(_i ? other : t_path, _i ? &o : NULL, NULL, &loader, &sxt_err),
+	ck_assert_sx(simidx_loader_open(_i ? other : t_path, _i ? &o : NULL, NULL, &loader,
+					&sxt_err),
 		     SIMIDX_OK);
 	if (_i)
 		ck_assert_sx(simidx_loader_add_index(loader, index, &sxt_err), SIMIDX_OK);

@@ -202,7 +202,8 @@ static void *search_on(void *ctx)
 		atomic_fetch_add(&shared->searches, 1);
 		if (n < (size_t)before * BATCH || n % BATCH)
 			atomic_fetch_add(&shared->failures, 1);
-		if (before && simidx_reader_find_id(reader, (uint64_t)before * BATCH - 1, &match, &err))
+		if (before &&
+		    simidx_reader_find_id(reader, (uint64_t)before * BATCH - 1, &match, &err))
 			atomic_fetch_add(&shared->failures, 1);
 	}
 	simidx_reader_close(reader);
@@ -238,7 +239,8 @@ START_TEST(test_readers_beside_a_writer)
 
 			doc.id = batch * BATCH + i;
 			doc.fp = TARGET ^ i % 4;
-			ck_assert_sx_err(simidx_writer_put(writer, &doc, NULL, &err), SIMIDX_OK, &err);
+			ck_assert_sx_err(simidx_writer_put(writer, &doc, NULL, &err), SIMIDX_OK,
+					 &err);
 		}
 		if (batch % 5 == 4) {
 			simidx_writer_rollback(writer); /* rows that some readers' memtable had */
@@ -248,8 +250,8 @@ START_TEST(test_readers_beside_a_writer)
 
 				doc.id = (batch + 1) * BATCH + i;
 				doc.fp = TARGET ^ i % 3;
-				ck_assert_sx_err(simidx_writer_put(writer, &doc, NULL, &err), SIMIDX_OK,
-						 &err);
+				ck_assert_sx_err(simidx_writer_put(writer, &doc, NULL, &err),
+						 SIMIDX_OK, &err);
 			}
 			batch++;
 		}

@@ -3,7 +3,8 @@
 
 /*
  * Header, profile and mark, which an index keeps twice: one damaged copy changes no answer, is
- * named by verification and mended by the next commit. What never changes stands in front a third time.
+ * named by verification and mended by the next commit. What never changes stands in front a third
+ * time.
  */
 
 #include <fcntl.h>
@@ -183,7 +184,8 @@ static void damage(simidx *index, sx_txn *txn, int number)
 	value.data = bytes;
 	switch (number / 2 % DAMAGES) {
 	case FLIPPED:
-		bytes[sxt_rng_below(&rng, value.size)] ^= (unsigned char)(1u << sxt_rng_below(&rng, 8));
+		bytes[sxt_rng_below(&rng, value.size)] ^= (unsigned char)(1u << sxt_rng_below(&rng,
+											      8));
 		break;
 	case CUT:
 		value.size = sxt_rng_below(&rng, value.size);
@@ -330,7 +332,10 @@ START_TEST(test_two_damaged_copies_are_refused)
 	size_t size;
 
 	make_index(SIMIDX_LAYOUT_BLOCKS);
-	/* A flipped bit of the header may lie in its magic or version, which have codes of their own. */
+	/*
+	 * A flipped bit of the header may lie in its magic or version, which have codes of their
+	 * own.
+	 */
 	rewrite(damage, number[0]);
 	rewrite(damage, number[1]);
 	if (record < 2) {
@@ -393,7 +398,10 @@ START_TEST(test_unreadable_page_of_one_copy)
 	index = sxt_open(t_path, 0);
 	if (sx_store_page_size(index->store) != sizeof(zeros))
 		sxt_skip("pages have not 4096 bytes here");
-	/* In a copy without free pages, each header is in the file once. The first one is that of about. */
+	/*
+	 * In a copy without free pages, each header is in the file once. The first one is that of
+	 * about.
+	 */
 	ck_assert_sx(simidx_backup(index, copy, &sxt_err), SIMIDX_OK);
 	simidx_close(index);
 	sxt_remove(t_path);
@@ -478,7 +486,10 @@ END_TEST
 
 static char longest[SX_MAX_PROFILE + 1];
 
-/* Its header has commit number 0. The page that it is in is the same as before, if that is not NULL. */
+/*
+ * Its header has commit number 0. The page that it is in is the same as before, if that is not
+ * NULL.
+ */
 static void check_front(const char *path, unsigned char *before)
 {
 	char *name = sxt_path(path, "data.mdb");

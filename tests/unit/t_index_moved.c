@@ -404,7 +404,9 @@ START_TEST(test_other_files_are_not_taken_away)
 	sxt_file_write(note, "text", 4);
 	ck_assert_sx(simidx_compact(t_path, NULL, &how, NULL, &sxt_err), SIMIDX_E_EXISTS);
 	ck_assert(strstr(sxt_err.text, "has other files, such as NOTE: move them away first"));
-	/* Nor do others that exchange the directory: at the beginning, or at the end at the latest. */
+	/*
+	 * Nor do others that exchange the directory: at the beginning, or at the end at the latest.
+	 */
 	anew.flags |= SIMIDX_CREATE_TRUNCATE;
 	loads.memory = how.memory;
 	ck_assert_sx(simidx_create(t_path, &anew, &index, &sxt_err), SIMIDX_E_EXISTS);

@@ -209,8 +209,8 @@ static void search_all(struct subject *s, size_t n, simidx_reader *reader, int f
 		/* Or the test does not test what it says. The log was read at first only. */
 		memtable = sx_reader_index(reader)->fresh->memtable;
 		if (fresh)
-			ck_assert_msg(memtable &&
-					      sx_memtable_end(memtable) > sx_memtable_base(memtable),
+			ck_assert_msg(memtable && sx_memtable_end(memtable) >
+							  sx_memtable_base(memtable),
 				      "the memtable was not used");
 	}
 }

@@ -92,12 +92,14 @@ START_TEST(test_numbers_out_of_range_are_refused)
 	sxt_commit(writer);
 	for (int merged = 0; merged < 2; merged++) {
 		reader = sxt_reader(index);
-		ck_assert_sx(simidx_reader_find_label(reader, label, SIMIDX_MAX_LABEL, &match, &sxt_err),
+		ck_assert_sx(simidx_reader_find_label(reader, label, SIMIDX_MAX_LABEL, &match,
+						      &sxt_err),
 			     SIMIDX_OK);
 		ck_assert_uint_eq(match.id, 1);
 		ck_assert_uint_eq(match.label_size, SIMIDX_MAX_LABEL);
 		ck_assert_mem_eq(match.label, label, SIMIDX_MAX_LABEL);
-		ck_assert_sx(simidx_reader_find_id(reader, SIMIDX_MAX_ID, &match, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(simidx_reader_find_id(reader, SIMIDX_MAX_ID, &match, &sxt_err),
+			     SIMIDX_OK);
 		ck_assert_sx(simidx_reader_find_id(reader, SIMIDX_NO_ID, &match, &sxt_err),
 			     SIMIDX_E_NOT_FOUND);
 		ck_assert_sx(simidx_reader_find_label(reader, NULL, 0, &match, &sxt_err),
@@ -142,7 +144,8 @@ START_TEST(test_writes_without_ids)
 	ck_assert_uint_eq(t_count(index, 1), 1);
 	reader = sxt_reader(index);
 	ck_assert_sx(simidx_reader_find_id(reader, 0, &match, &sxt_err), SIMIDX_E_UNSUPPORTED);
-	ck_assert_sx(simidx_reader_find_label(reader, "x", 1, &match, &sxt_err), SIMIDX_E_UNSUPPORTED);
+	ck_assert_sx(simidx_reader_find_label(reader, "x", 1, &match, &sxt_err),
+		     SIMIDX_E_UNSUPPORTED);
 	simidx_reader_close(reader);
 	sxt_check_sound(index);
 	simidx_writer_close(writer);
@@ -225,7 +228,8 @@ START_TEST(test_rollback_leaves_nothing)
 		ck_assert_uint_eq(t_count(index, 2), 0);
 		ck_assert_uint_eq(t_count(index, 4), 2);
 		ck_assert_uint_eq(t_count(index, 5), 1);
-		ck_assert_sx(simidx_reader_find_label(reader, "lost", 4, &match, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(simidx_reader_find_label(reader, "lost", 4, &match, &sxt_err),
+			     SIMIDX_OK);
 		ck_assert_uint_eq(match.fp, 4);
 		ck_assert_sx(simidx_reader_find_id(reader, 3, &match, &sxt_err), SIMIDX_OK);
 		ck_assert_uint_eq(match.fp, 4);

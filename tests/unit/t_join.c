@@ -124,7 +124,8 @@ START_TEST(test_pairs_of_every_plan)
 		for (unsigned k = 0; k <= SX_JOIN_MAX_RADIUS; k++) {
 			check(index, NULL, &docs, NULL, k, 0, 1, NULL);
 			check(index, NULL, &docs, NULL, k, 0, 2, &ways[0]);
-			check(index, NULL, &docs, NULL, k, 0, 1, &ways[N_WAYS - 1 - (k + kind) % 2]);
+			check(index, NULL, &docs, NULL, k, 0, 1,
+			      &ways[N_WAYS - 1 - (k + kind) % 2]);
 		}
 		simidx_close(index);
 		free(docs.at);
@@ -229,7 +230,8 @@ START_TEST(test_fresh_rows_and_deletions)
 END_TEST
 
 /* Documents that have many bits in common, of which some are near to one of others. */
-static void make_alike(sxt_join_docs *docs, size_t every, uint64_t mask, const sxt_join_docs *others)
+static void make_alike(sxt_join_docs *docs, size_t every, uint64_t mask,
+		       const sxt_join_docs *others)
 {
 	for (size_t i = 0; i < docs->n; i += every) {
 		uint64_t *fp = &docs->at[i].fp;
@@ -247,8 +249,9 @@ static void make_alike(sxt_join_docs *docs, size_t every, uint64_t mask, const s
  */
 START_TEST(test_large_buckets)
 {
-	static const char *const plan[][2] = { { "4x16", "4x16" }, { "4x16", "4x16" }, { "3x22", "3x22" },
-					       { "3x22", "2x32" }, { "2x32", "4x16" }, { "10x26", "10x26" } };
+	static const char *const plan[][2] = { { "4x16", "4x16" }, { "4x16", "4x16" },
+					       { "3x22", "3x22" }, { "3x22", "2x32" },
+					       { "2x32", "4x16" }, { "10x26", "10x26" } };
 	static const sx_join_tuning few = { .method = 1, .cut = 1, .bucket_entries = 100 };
 	static const sx_join_tuning fewer = { .method = 1, .cut = 2, .bucket_entries = 16 };
 	sxt_join_docs x = sxt_join_make(SXT_JOIN_UNIFORM, 1202, 64, 0, &rng);

@@ -54,7 +54,9 @@ static int hear_stop(void *ctx)
 	return ++h->stops == h->stop_at;
 }
 
-/* 100,000 documents have one fingerprint, two others are one bit off: three groups, 5 * 10^9 pairs. */
+/*
+ * 100,000 documents have one fingerprint, two others are one bit off: three groups, 5 * 10^9 pairs.
+ */
 START_TEST(test_many_documents_of_one_fingerprint)
 {
 	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;

@@ -66,7 +66,8 @@ static size_t expect_near(uint64_t *fp, size_t n, unsigned common, uint64_t (*pa
 	size_t found = 0, distinct = 0;
 
 	for (unsigned i = 0; i < 4; i++) {
-		uint64_t low = UINT64_C(0xfff) << 12 * i; /* of 48 bits, among which the common ones stand */
+		/* of 48 bits, among which the common ones stand */
+		uint64_t low = UINT64_C(0xfff) << 12 * i;
 		uint64_t below = (UINT64_C(1) << common) - 1;
 
 		group_mask = (low & below) | (low & ~below) << 16;
@@ -102,7 +103,8 @@ START_TEST(test_large_buckets_in_little_memory)
 	size_t n;
 
 	for (size_t i = 0; i < N; i++) {
-		fp[i] = i % 3 ? sxt_rng_u64(&rng) : sxt_rng_flip(&rng, fp[i / 2], 64, (unsigned)(i % 5));
+		fp[i] = i % 3 ? sxt_rng_u64(&rng)
+			      : sxt_rng_flip(&rng, fp[i / 2], 64, (unsigned)(i % 5));
 		fp[i] &= ~(UINT64_C(0xffff) << common);
 		fp[i] |= UINT64_C(0x5a7c) << common;
 	}

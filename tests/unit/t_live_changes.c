@@ -86,7 +86,10 @@ START_TEST(test_reserved_ids_are_not_assigned)
 	ck_assert_sx(simidx_writer_reserve_ids(writer, 7, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(put_next(writer), 100);
 	sxt_commit(writer);
-	/* Nothing else is to be stored, in a merge there is no room for it, and a rollback forgets it. */
+	/*
+	 * Nothing else is to be stored, in a merge there is no room for it, and a rollback forgets
+	 * it.
+	 */
 	ck_assert_sx(simidx_writer_reserve_ids(writer, 200, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(simidx_writer_merge(writer, &sxt_err), SIMIDX_E_STATE);
 	sxt_commit(writer);
@@ -115,7 +118,8 @@ START_TEST(test_no_more_ids_can_be_reserved_than_there_are)
 	simidx_doc doc = t_document(SIMIDX_NO_ID, 16, NULL);
 
 	ck_assert_sx(simidx_writer_reserve_ids(NULL, 1, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(simidx_writer_reserve_ids(writer, SIMIDX_MAX_ID + 2, &sxt_err), SIMIDX_E_RANGE);
+	ck_assert_sx(simidx_writer_reserve_ids(writer, SIMIDX_MAX_ID + 2, &sxt_err),
+		     SIMIDX_E_RANGE);
 	ck_assert_sx(simidx_writer_reserve_ids(writer, SIMIDX_NO_ID, &sxt_err), SIMIDX_E_RANGE);
 	ck_assert_sx(simidx_writer_reserve_ids(writer, SIMIDX_MAX_ID + 1, &sxt_err), SIMIDX_OK);
 	sxt_commit(writer);
@@ -271,7 +275,8 @@ START_TEST(test_what_came_and_went_costs_nothing)
 	uint64_t id;
 
 	for (uint64_t i = 0; i < CYCLES; i++) {
-		doc = t_document(SIMIDX_NO_ID, _i ? 16 : i * UINT64_C(0x9e3779b97f4a7c15), _i ? NULL : "one");
+		doc = t_document(SIMIDX_NO_ID, _i ? 16 : i * UINT64_C(0x9e3779b97f4a7c15),
+				 _i ? NULL : "one");
 		query.fp = doc.fp;
 		ck_assert_sx(simidx_writer_put_if_new(writer, &doc, &query, &id, NULL, &sxt_err),
 			     SIMIDX_OK);

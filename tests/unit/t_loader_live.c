@@ -128,15 +128,18 @@ START_TEST(test_bad_calls_are_refused)
 	simidx *index;
 
 	o.memory = ((uint64_t)64 << 20) - 1;
-	ck_assert_sx(simidx_loader_open(sxt_load_path, &create, &o, &loader, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_loader_open(sxt_load_path, &create, &o, &loader, &sxt_err),
+		     SIMIDX_E_ARG);
 	ck_assert_ptr_null(loader);
 	o.memory = 0;
 	o.duplicates = 3;
-	ck_assert_sx(simidx_loader_open(sxt_load_path, &create, &o, &loader, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_loader_open(sxt_load_path, &create, &o, &loader, &sxt_err),
+		     SIMIDX_E_ARG);
 	o.duplicates = 0;
 	ck_assert_sx(simidx_loader_open(missing, &create, &o, &loader, &sxt_err),
 		     SIMIDX_E_NOT_FOUND);
-	ck_assert_sx(simidx_loader_open(sxt_load_path, NULL, &o, &loader, &sxt_err), SIMIDX_E_NOT_FOUND);
+	ck_assert_sx(simidx_loader_open(sxt_load_path, NULL, &o, &loader, &sxt_err),
+		     SIMIDX_E_NOT_FOUND);
 	o.tmpdir = missing;
 	ck_assert_sx(simidx_loader_open(sxt_load_path, &create, &o, &loader, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(simidx_loader_finish(loader, NULL, &sxt_err), SIMIDX_E_NOT_FOUND);
@@ -298,7 +301,8 @@ START_TEST(test_mark_is_visible_with_commit)
 
 	get_mark(index, mark, SIMIDX_E_NOT_FOUND);
 	ck_assert_sx(simidx_writer_set_mark(writer, "", 0, &sxt_err), SIMIDX_E_RANGE);
-	ck_assert_sx(simidx_writer_set_mark(writer, mark, SIMIDX_MAX_MARK + 1, &sxt_err), SIMIDX_E_RANGE);
+	ck_assert_sx(simidx_writer_set_mark(writer, mark, SIMIDX_MAX_MARK + 1, &sxt_err),
+		     SIMIDX_E_RANGE);
 	/* It becomes visible with the commit, with documents or without. */
 	ck_assert_sx(simidx_writer_set_mark(writer, "one", 3, &sxt_err), SIMIDX_OK);
 	get_mark(index, mark, SIMIDX_E_NOT_FOUND);
@@ -380,7 +384,8 @@ START_TEST(test_loader_reserves_ids)
 	simidx *index;
 
 	ck_assert_sx(simidx_loader_reserve_ids(NULL, 1, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(simidx_loader_reserve_ids(loader, SIMIDX_MAX_ID + 2, &sxt_err), SIMIDX_E_RANGE);
+	ck_assert_sx(simidx_loader_reserve_ids(loader, SIMIDX_MAX_ID + 2, &sxt_err),
+		     SIMIDX_E_RANGE);
 	ck_assert_sx(simidx_loader_reserve_ids(loader, 50, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(simidx_loader_reserve_ids(loader, 20, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(simidx_loader_put(loader, &doc, &id, &sxt_err), SIMIDX_OK);

@@ -118,8 +118,8 @@ static void check_near(const sx_memtable *memtable, const uint64_t *fps, uint64_
 }
 
 /* Some queries over the n rows that are there. */
-static void check_queries(sxt_rng *rng, const sx_memtable *memtable, const uint64_t *fps, uint64_t n,
-			  unsigned bits, uint64_t *scratch)
+static void check_queries(sxt_rng *rng, const sx_memtable *memtable, const uint64_t *fps,
+			  uint64_t n, unsigned bits, uint64_t *scratch)
 {
 	unsigned i, k;
 
@@ -245,7 +245,8 @@ static void check_standing(const sx_memtable *memtable, const sx_fresh_row *rows
 	for (size_t i = 0; i < n; i++) {
 		if (!has_value(&rows[i], key, x))
 			continue;
-		if (top && sx_fresh_is_delete(&rows[i]) && !sx_fresh_is_delete(&rows[stack[top - 1]]) &&
+		if (top && sx_fresh_is_delete(&rows[i]) &&
+		    !sx_fresh_is_delete(&rows[stack[top - 1]]) &&
 		    rows[stack[top - 1]].id == rows[i].id)
 			top--;
 		else
@@ -260,8 +261,8 @@ static void check_standing(const sx_memtable *memtable, const sx_fresh_row *rows
 	free(stack);
 }
 
-static void check_chains(const sx_memtable *memtable, const sx_fresh_row *rows, size_t n, uint64_t fp,
-			 uint64_t id, uint64_t label)
+static void check_chains(const sx_memtable *memtable, const sx_fresh_row *rows, size_t n,
+			 uint64_t fp, uint64_t id, uint64_t label)
 {
 	check_chain(memtable, rows, n, SX_BY_FP, fp);
 	check_chain(memtable, rows, n, SX_BY_ID, id);

@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Notes of documents: what each call does to them, what is refused, and what becomes of damaged ones.
- * Random changes beside all others are in t_live_model.c.
+ * Notes of documents: what each call does to them, what is refused, and what becomes of damaged
+ * ones. Random changes beside all others are in t_live_model.c.
  */
 
 #include <stdlib.h>
@@ -119,7 +119,9 @@ START_TEST(test_a_note_stays_with_its_document)
 }
 END_TEST
 
-/* As often as there are documents, but not for each: nothing is said of those that were left out. */
+/*
+ * As often as there are documents, but not for each: nothing is said of those that were left out.
+ */
 START_TEST(test_a_walk_may_ask_twice)
 {
 	const void *note;
@@ -330,7 +332,8 @@ START_TEST(test_pending_notes)
 	check(4, "note 4");
 	q.fp = doc.fp;
 	doc.id = SIMIDX_NO_ID;
-	ck_assert_sx(simidx_writer_put_if_new(writer, &doc, &q, NULL, NULL, &sxt_err), SIMIDX_E_EXISTS);
+	ck_assert_sx(simidx_writer_put_if_new(writer, &doc, &q, NULL, NULL, &sxt_err),
+		     SIMIDX_E_EXISTS);
 	sxt_must_ok(simidx_writer_touch(writer, 6, UINT32_MAX, &sxt_err));
 	sxt_must_ok(simidx_writer_touch(writer, 7, UINT32_MAX, &sxt_err));
 	sxt_commit(writer);
@@ -413,7 +416,8 @@ static void note_problem(void *ctx, const simidx_problem *problem)
 static void expect_problem(const char *text)
 {
 	problems = 0;
-	ck_assert_sx(simidx_verify(index_now, note_problem, (void *)(uintptr_t)text, NULL, &sxt_err),
+	ck_assert_sx(simidx_verify(index_now, note_problem, (void *)(uintptr_t)text, NULL,
+				   &sxt_err),
 		     SIMIDX_E_CORRUPT);
 	ck_assert_uint_ge(problems, 1);
 }

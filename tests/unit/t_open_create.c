@@ -51,7 +51,8 @@ START_TEST(test_what_cannot_be_made_is_told)
 
 	ck_assert_sx(open_with(SIMIDX_OPEN_CREATE | SIMIDX_OPEN_READ_ONLY, NULL, &index),
 		     SIMIDX_E_ARG);
-	ck_assert_sx(open_with(SIMIDX_OPEN_CREATE | SIMIDX_OPEN_STATIC, NULL, &index), SIMIDX_E_ARG);
+	ck_assert_sx(open_with(SIMIDX_OPEN_CREATE | SIMIDX_OPEN_STATIC, NULL, &index),
+		     SIMIDX_E_ARG);
 	ck_assert_sx(open_with(0, &create, &index), SIMIDX_E_ARG);
 	create.flags = SIMIDX_CREATE_TRUNCATE;
 	ck_assert_sx(open_with(SIMIDX_OPEN_CREATE, &create, &index), SIMIDX_E_ARG);

@@ -418,7 +418,8 @@ START_TEST(test_damage_is_found)
 	if (d->inflict)
 		d->inflict();
 	else
-		memcpy(*d->part + d->at, &d->value, d->width); /* little-endian, as LMDB's file is here */
+		/* little-endian, as LMDB's file is here */
+		memcpy(*d->part + d->at, &d->value, d->width);
 	sxt_file_write(t_data, file, size);
 	ck_assert_int_eq(check_file(), SIMIDX_E_CORRUPT);
 	ck_assert_msg(!strncmp(first_problem, d->table, n) && first_problem[n] == ':' &&
@@ -443,7 +444,9 @@ START_TEST(test_lost_page)
 }
 END_TEST
 
-/* Of a tree that lacks several pages, all are told at once, between the first and the last of them. */
+/*
+ * Of a tree that lacks several pages, all are told at once, between the first and the last of them.
+ */
 START_TEST(test_missing_pages_are_told_together)
 {
 	unsigned n_together = 0;
@@ -500,7 +503,10 @@ START_TEST(test_free_pages_beyond_end)
 	ck_assert(!sx_store_is_short(store));
 	sx_store_close(store);
 	file = sxt_file_read(t_data, &n);
-	/* As if the process had been killed before the file was made longer, which is all zero there. */
+	/*
+	 * As if the process had been killed before the file was made longer, which is all zero
+	 * there.
+	 */
 	for (left = n; !file[left - 1]; left--)
 		;
 	left = (left + page - 1) / page * page;

@@ -289,16 +289,22 @@ START_TEST(test_prefixes_by_hand)
 	ck_assert_uint_eq(prefix[3], 0xdef00000);
 	ck_assert_uint_eq(prefix[4], 0xffff0000);
 	ck_assert_uint_eq(prefix[7], 0xffff0000);
-	ck_assert_sx(simidx_plan_prefixes("10x26", 64, fp, 1, prefix, 10, NULL, &sxt_err), SIMIDX_OK);
-	/* Blocks of 13 bits and the last of 12: the first two, and the last two as a number of 25 bits. */
+	ck_assert_sx(simidx_plan_prefixes("10x26", 64, fp, 1, prefix, 10, NULL, &sxt_err),
+		     SIMIDX_OK);
+	/*
+	 * Blocks of 13 bits and the last of 12: the first two, and the last two as a number of 25
+	 * bits.
+	 */
 	ck_assert_uint_eq(prefix[0], 0x12345640);
 	ck_assert_uint_eq(prefix[9], (uint32_t)(UINT64_C(0x123456789abcdef0) << 39 >> 32));
-	ck_assert_sx(simidx_plan_prefixes("16x28", 64, fp, 1, prefix, 16, NULL, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_plan_prefixes("16x28", 64, fp, 1, prefix, 16, NULL, &sxt_err),
+		     SIMIDX_OK);
 	ck_assert_uint_eq(prefix[5], 0x567849a0);
 	ck_assert_sx(simidx_plan_prefixes("2x32", 64, fp, 1, prefix, 2, NULL, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(prefix[0], 0x12345678);
 	ck_assert_uint_eq(prefix[1], 0x9abcdef0);
-	ck_assert_sx(simidx_plan_prefixes("4x16", 16, &narrow, 1, prefix, 4, NULL, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_plan_prefixes("4x16", 16, &narrow, 1, prefix, 4, NULL, &sxt_err),
+		     SIMIDX_OK);
 	ck_assert_uint_eq(prefix[0], 0xa0000000);
 	ck_assert_uint_eq(prefix[3], 0xd0000000);
 }
@@ -314,13 +320,19 @@ START_TEST(test_bad_prefixes_are_refused)
 	ck_assert_uint_eq(n, 20);
 	ck_assert_sx(simidx_plan_prefixes(NULL, 64, fp, 1, prefix, 8, &n, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_uint_eq(n, 0);
-	ck_assert_sx(simidx_plan_prefixes("auto", 64, fp, 1, prefix, 8, &n, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(simidx_plan_prefixes("4x17", 64, fp, 1, prefix, 8, &n, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(simidx_plan_prefixes("4x16", 65, fp, 1, prefix, 8, &n, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(simidx_plan_prefixes("4x16", 64, NULL, 1, prefix, 8, &n, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_plan_prefixes("auto", 64, fp, 1, prefix, 8, &n, &sxt_err),
+		     SIMIDX_E_ARG);
+	ck_assert_sx(simidx_plan_prefixes("4x17", 64, fp, 1, prefix, 8, &n, &sxt_err),
+		     SIMIDX_E_ARG);
+	ck_assert_sx(simidx_plan_prefixes("4x16", 65, fp, 1, prefix, 8, &n, &sxt_err),
+		     SIMIDX_E_ARG);
+	ck_assert_sx(simidx_plan_prefixes("4x16", 64, NULL, 1, prefix, 8, &n, &sxt_err),
+		     SIMIDX_E_ARG);
 	ck_assert_sx(simidx_plan_prefixes("4x16", 64, fp, 1, NULL, 8, &n, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(simidx_plan_prefixes("4x16", 64, fp, 2, prefix, 7, &n, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(simidx_plan_prefixes("4x16", 16, fp, 2, prefix, 8, &n, &sxt_err), SIMIDX_E_RANGE);
+	ck_assert_sx(simidx_plan_prefixes("4x16", 64, fp, 2, prefix, 7, &n, &sxt_err),
+		     SIMIDX_E_ARG);
+	ck_assert_sx(simidx_plan_prefixes("4x16", 16, fp, 2, prefix, 8, &n, &sxt_err),
+		     SIMIDX_E_RANGE);
 	ck_assert_sx(simidx_plan_prefixes("4x16", 17, fp, 2, prefix, 8, &n, &sxt_err), SIMIDX_OK);
 }
 END_TEST

@@ -54,8 +54,8 @@ START_TEST(test_bytes_by_theory)
 	ck_assert_double_eq_tol(sx_costs_row_bytes(64, 1000000, 100), 6.25, 0.04 * 6.25);
 	ck_assert_double_eq_tol(sx_costs_row_bytes(64, 10000000, 100), 5.42, 0.04 * 5.42);
 	ck_assert_double_eq_tol(sx_costs_row_bytes(64, 100000000, 100), 5.23, 0.04 * 5.23);
-	ck_assert_double_eq_tol(sx_costs_row_bytes(64, 1 << 20, 50), 2 * sx_costs_row_bytes(64, 1 << 20, 100),
-				1e-4);
+	ck_assert_double_eq_tol(sx_costs_row_bytes(64, 1 << 20, 50),
+				2 * sx_costs_row_bytes(64, 1 << 20, 100), 1e-4);
 	ck_assert_double_gt(sx_costs_row_bytes(16, UINT64_MAX, 100), 0);
 	ck_assert_double_gt(sx_costs_row_bytes(16, 0, 100), 2);
 	make(&plan, "10x26", 64);

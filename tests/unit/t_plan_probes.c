@@ -388,7 +388,8 @@ START_TEST(test_covers_with_ignored_bits)
 	sxt_rng_init(&rng, (uint64_t)_i);
 	make(&plan, _i);
 	for (i = 0; i < 40; i++) {
-		sx_request request = { .radius = (unsigned)sxt_rng_below(&rng, 9), .rows = 1000000 };
+		sx_request request = { .radius = (unsigned)sxt_rng_below(&rng, 9),
+				       .rows = 1000000 };
 		unsigned n = (unsigned)sxt_rng_below(&rng, 17), run = 1 + i % 8;
 		unsigned at = 0;
 

@@ -83,8 +83,9 @@ static void make_document(struct twins *t, size_t i)
 	if (!sxt_rng_below(&t->rng, 50))
 		doc->id = SIMIDX_MAX_ID + 1;
 	if (sxt_rng_below(&t->rng, 2)) {
-		uint64_t number = sxt_rng_below(&t->rng, 10) ? t->labels++
-							     : sxt_rng_below(&t->rng, t->labels + 1);
+		uint64_t number = sxt_rng_below(&t->rng, 10)
+					  ? t->labels++
+					  : sxt_rng_below(&t->rng, t->labels + 1);
 
 		doc->label = t->label[i];
 		doc->label_size = (size_t)snprintf(t->label[i], LABEL, "label %llu",
@@ -162,7 +163,8 @@ static int take(void *ctx, size_t i, const simidx_decision *decision)
 	sxt_must_eq(decision->size, sizeof(*decision));
 	sxt_must_eq(i, t->n_said);
 	sxt_must(!decision->why == (!decision->code || decision->code == SIMIDX_E_EXISTS));
-	sxt_must(!decision->why || (decision->why->code == decision->code && decision->why->text[0]));
+	sxt_must(!decision->why ||
+		 (decision->why->code == decision->code && decision->why->text[0]));
 	t->said[t->n_said++] = said_of(decision->code, decision->id, &decision->blocker);
 	return t->n_said == t->stop_at;
 }
@@ -190,7 +192,8 @@ static void put(struct twins *t, size_t n)
 		sxt_must(!memcmp(&t->said[i].blocker, &want.blocker, sizeof(want.blocker)));
 		sxt_must(!memcmp(t->said[i].label, want.label, sizeof(want.label)));
 	}
-	sxt_must_eq(simidx_writer_pending(t->writer[MANY]), simidx_writer_pending(t->writer[SINGLE]));
+	sxt_must_eq(simidx_writer_pending(t->writer[MANY]),
+		    simidx_writer_pending(t->writer[SINGLE]));
 }
 
 /* What comes between two calls, on both sides. */
@@ -313,7 +316,8 @@ START_TEST(test_copies_in_one_call)
 		query[i] = (simidx_query)SIMIDX_QUERY_INIT;
 		query[i].fp = doc[i].fp;
 	}
-	sxt_must_ok(simidx_writer_put_if_new_many(writer, doc, query, N, count_new, added, &sxt_err));
+	sxt_must_ok(
+		simidx_writer_put_if_new_many(writer, doc, query, N, count_new, added, &sxt_err));
 	ck_assert_uint_eq(added[0], DISTINCT);
 	ck_assert_uint_eq(added[1], N - DISTINCT);
 	sxt_commit(writer);
@@ -325,7 +329,10 @@ START_TEST(test_copies_in_one_call)
 }
 END_TEST
 
-/* Structs of a program that knows more fields, or fewer; and one that has another size than the first. */
+/*
+ * Structs of a program that knows more fields, or fewer; and one that has another size than the
+ * first.
+ */
 START_TEST(test_structs_of_other_versions)
 {
 	struct {
@@ -352,8 +359,8 @@ START_TEST(test_structs_of_other_versions)
 	doc[1].later = 1;
 	query[2].size -= 8;
 	t->stop_at = SIZE_MAX;
-	sxt_must_ok(simidx_writer_put_if_new_many(writer, &doc[0].doc, (simidx_query *)query, 3, take,
-						  t, &sxt_err));
+	sxt_must_ok(simidx_writer_put_if_new_many(writer, &doc[0].doc, (simidx_query *)query, 3,
+						  take, t, &sxt_err));
 	ck_assert_int_eq(t->said[0].code, SIMIDX_OK);
 	ck_assert_int_eq(t->said[1].code, SIMIDX_E_ARG);
 	ck_assert_int_eq(t->said[2].code, SIMIDX_E_ARG);

@@ -98,7 +98,10 @@ START_TEST(test_half_of_everything)
 }
 END_TEST
 
-/* The page of a tree that has the keys: what is below it is lost in one table, and stands in others. */
+/*
+ * The page of a tree that has the keys: what is below it is lost in one table, and stands in
+ * others.
+ */
 START_TEST(test_damaged_page_of_a_tree)
 {
 	static const unsigned kinds[] = { IN_POSTINGS, IN_DOCS, IN_FRESH, IN_TABLES, IN_LABELS,
@@ -161,8 +164,8 @@ END_TEST
 /* ---- records ---- */
 
 /*
- * Change copies of a record of the index as a whole: bits 1 and 2 for those of meta and meta2, in their order
- * in the file, and 4 for that of about, which is the first one. `key` stands before it.
+ * Change copies of a record of the index as a whole: bits 1 and 2 for those of meta and meta2, in
+ * their order in the file, and 4 for that of about, which is the first one. `key` stands before it.
  */
 static void damage_record(const char *key, unsigned copies)
 {
@@ -212,7 +215,8 @@ START_TEST(test_all_copies_of_a_record)
 	ck_assert_uint_eq(report.damaged, 2 + (is_all && record < 2));
 	ck_assert_uint_eq(report.header_lost, !record && !fails);
 	/* A mark is left out where nobody knows whether it is the last one. */
-	ck_assert_uint_eq(report.records_lost, (!record && !fails) || record == 2 || (record && is_all));
+	ck_assert_uint_eq(report.records_lost,
+			  (!record && !fails) || record == 2 || (record && is_all));
 	ck_assert_uint_eq(report.doubts, !record && !fails);
 	ck_assert_uint_eq(report.documents, fails ? 0 : T_DOCUMENTS);
 	if (!fails) {
@@ -315,8 +319,8 @@ END_TEST
 /* ---- tables that disagree ---- */
 
 /* Give a document of one table another fingerprint, with a checksum that is right. */
-static void change_fp(simidx *index, const sx_table *table, uint64_t id, uint64_t fp, uint64_t new_fp,
-		      uint64_t fp2)
+static void change_fp(simidx *index, const sx_table *table, uint64_t id, uint64_t fp,
+		      uint64_t new_fp, uint64_t fp2)
 {
 	int is_docs = table == &index->tables.docs;
 	unsigned char key_bytes[SX_TABLE_MAX_KEY], bytes[64];

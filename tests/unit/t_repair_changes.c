@@ -2,9 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Repairing an index with hundreds of deletions and replacements, merged and not, whatever page of it is
- * damaged or is that of an older commit: what is not as it was is told, by its id or fingerprint, or by
- * how many changes or documents are lost.
+ * Repairing an index with hundreds of deletions and replacements, merged and not, whatever page of
+ * it is damaged or is that of an older commit: what is not as it was is told, by its id or
+ * fingerprint, or by how many changes or documents are lost.
  */
 
 #include <simidx_repair.h>
@@ -59,7 +59,8 @@ static void store(simidx_writer *writer, uint64_t id)
 	d->fp = sxt_rng_u64(&rng);
 	d->label[0] = 0;
 	if (sxt_rng_below(&rng, 2))
-		snprintf(d->label, sizeof(d->label), "%u-%u", (unsigned)id, (unsigned)sxt_rng_below(&rng, 3));
+		snprintf(d->label, sizeof(d->label), "%u-%u", (unsigned)id,
+			 (unsigned)sxt_rng_below(&rng, 3));
 	doc.id = id;
 	doc.fp = d->fp;
 	doc.fp2 = d->fp;
@@ -151,7 +152,8 @@ static struct told {
 	uint64_t fps[MOST_LINES]; /* of lost documents */
 	size_t n_fps;
 	unsigned doubts, lost_labels; /* that name no document */
-	unsigned watched, gone; /* damage in the table that is watched, and ids that are told of as such */
+	/* damage in the table that is watched, and ids that are told of as such */
+	unsigned watched, gone;
 	simidx_repair_report report;
 } told;
 
@@ -325,7 +327,8 @@ START_TEST(test_whatever_page_is_damaged)
 		unsigned char *bytes = copy_of_now(), *at = bytes + page * page_size;
 
 		if (_i / 4 == 0)
-			at[sxt_rng_below(&rng, page_size)] ^= (unsigned char)(1u << sxt_rng_below(&rng, 8));
+			at[sxt_rng_below(&rng, page_size)] ^= (unsigned char)(1u << sxt_rng_below(
+										      &rng, 8));
 		else if (_i / 4 == 1)
 			memset(at, 0, page_size);
 		else
@@ -343,7 +346,9 @@ START_TEST(test_whatever_page_is_damaged)
 }
 END_TEST
 
-/* Change the last byte of a page that has entries of a table: rows, or a block. Returns the page. */
+/*
+ * Change the last byte of a page that has entries of a table: rows, or a block. Returns the page.
+ */
 static size_t damage_page_of(unsigned char *bytes, const char *table)
 {
 	unsigned kind = layout == SIMIDX_LAYOUT_ROWS ? IS_LEAF : IS_BLOCK;
@@ -371,8 +376,8 @@ static void put_unmerged(unsigned char *bytes, size_t page, size_t older)
 }
 
 /*
- * In the place of a page of postings one that was written before the last merge: documents that are in it
- * and were deleted since do not come back, as docs is whole.
+ * In the place of a page of postings one that was written before the last merge: documents that are
+ * in it and were deleted since do not come back, as docs is whole.
  */
 START_TEST(test_postings_of_an_older_commit)
 {
@@ -432,7 +437,8 @@ START_TEST(test_holes)
 
 		for (unsigned holes = 2 + round % 4; holes--;) {
 			size_t from = 2 + (size_t)sxt_rng_below(&rng, now.size / page_size - 2);
-			size_t n = 1 + (size_t)sxt_rng_below(&rng, 4), most = now.size / page_size - from;
+			size_t n = 1 + (size_t)sxt_rng_below(&rng, 4),
+			       most = now.size / page_size - from;
 
 			memset(bytes + from * page_size, 0, (n < most ? n : most) * page_size);
 		}

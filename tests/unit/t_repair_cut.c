@@ -2,9 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Repairing a file that was cut short. What must be left is counted by sxt_entries.h: all documents of which a
- * block or a row of the last commit lies before the cut. What comes back besides must have been there some
- * time.
+ * Repairing a file that was cut short. What must be left is counted by sxt_entries.h: all documents
+ * of which a block or a row of the last commit lies before the cut. What comes back besides must
+ * have been there some time.
  */
 
 #include <stdio.h>
@@ -62,8 +62,9 @@ static const struct state *inherited(unsigned i)
 {
 	unsigned from = i - 1998;
 
-	return i >= 2000 && i % 9 == 3 && docs[from].n_was == 1 && !docs[from].is_there ? &docs[from].was[0]
-											 : NULL;
+	return i >= 2000 && i % 9 == 3 && docs[from].n_was == 1 && !docs[from].is_there
+		       ? &docs[from].was[0]
+		       : NULL;
 }
 
 static struct state *new_state(unsigned i)
@@ -181,7 +182,8 @@ static size_t n_entries;
 
 static void read_entries(const unsigned char *file)
 {
-	unsigned values = ((t_flags & SIMIDX_CREATE_FP2) != 0) + ((t_flags & SIMIDX_CREATE_TIMES) != 0);
+	unsigned values = ((t_flags & SIMIDX_CREATE_FP2) != 0) +
+			  ((t_flags & SIMIDX_CREATE_TIMES) != 0);
 
 	entries = sxt_entries_read(file, values, &n_entries);
 	sxt_must_gt(n_entries, N_DOCS);
@@ -219,12 +221,14 @@ static size_t find_left(size_t cut)
 	for (size_t i = 0; i < n_entries; i++) {
 		const sxt_entry *e = &entries[i];
 		struct left *l = e->table < SXT_POSTINGS ? NULL : &left[e->id];
-		int is_last = l && e->table == SXT_FRESH && e->seq + 1 == l->last_seq && !e->is_delete;
+		int is_last = l && e->table == SXT_FRESH && e->seq + 1 == l->last_seq &&
+			      !e->is_delete;
 
 		if (!l || e->end > cut)
 			continue;
 		/* Where the last row is lost the one before it counts, which may delete. */
-		l->document |= is_last || (!l->last_seq && (e->table == SXT_POSTINGS || e->table == SXT_DOCS));
+		l->document |= is_last ||
+			       (!l->last_seq && (e->table == SXT_POSTINGS || e->table == SXT_DOCS));
 		l->label |= e->table == SXT_LABELS;
 		l->note |= e->table == SXT_NOTES;
 		l->hash |= is_last || (!l->last_seq && e->table == SXT_BY_LABEL);
@@ -386,7 +390,8 @@ static size_t check_cut(const char *path, size_t cut)
 	ck_assert_uint_eq(info.layout, t_layout);
 	ck_assert_str_eq(info.profile, "of tests");
 	if (has_ids())
-		check_documents(index, !told.of_free_pages && !told.of_header && !report.changes_lost);
+		check_documents(index,
+				!told.of_free_pages && !told.of_header && !report.changes_lost);
 	else
 		check_fingerprints(index, fps, n);
 	simidx_close(index);
@@ -397,7 +402,9 @@ static size_t check_cut(const char *path, size_t cut)
 
 static void begin(int kind)
 {
-	static const unsigned flags[] = { 0, SIMIDX_CREATE_FP2 | SIMIDX_CREATE_TIMES | SIMIDX_CREATE_NOTES,
+	static const unsigned flags[] = { 0,
+					  SIMIDX_CREATE_FP2 | SIMIDX_CREATE_TIMES |
+						  SIMIDX_CREATE_NOTES,
 					  SIMIDX_CREATE_NO_IDS };
 	simidx_create_options o = SIMIDX_CREATE_OPTIONS_INIT;
 
@@ -414,7 +421,10 @@ static void begin(int kind)
 		make_by_commits(&o);
 }
 
-/* Blocks and rows, each plain, with all columns and notes, or without ids; by commits, and by a bulk load. */
+/*
+ * Blocks and rows, each plain, with all columns and notes, or without ids; by commits, and by a
+ * bulk load.
+ */
 START_TEST(test_cut_files)
 {
 	char *path = sxt_path(t_dir, "new");
@@ -484,8 +494,8 @@ static size_t damage_leaf(unsigned char *file, unsigned table, uint64_t *low, ui
 }
 
 /*
- * Leaves of two tables are damaged, and the list of free pages: so nothing tells old rows from lost ones. They
- * come back between the keys that are lost, and nowhere else.
+ * Leaves of two tables are damaged, and the list of free pages: so nothing tells old rows from lost
+ * ones. They come back between the keys that are lost, and nowhere else.
  */
 START_TEST(test_trees_decide)
 {
@@ -518,7 +528,8 @@ START_TEST(test_trees_decide)
 	sxt_file_write(t_data, file, size);
 	memset(&told, 0, sizeof(told));
 	how.memory = 128 << 20;
-	ck_assert_sx(simidx_repair(t_path, path, &how, note_loss, NULL, &report, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_repair(t_path, path, &how, note_loss, NULL, &report, &sxt_err),
+		     SIMIDX_OK);
 	ck_assert(!told.of_header);
 	ck_assert_uint_eq(report.changes_lost, 0);
 	index = sxt_open(path, 0);
@@ -528,7 +539,8 @@ START_TEST(test_trees_decide)
 		n += (size_t)left[m.id].document;
 		sxt_must_ge(find_state(&m, NULL, 0), 0);
 		if (!docs[m.id].is_there)
-			sxt_must((m.fp > low[0] && m.fp < high[0]) || (m.id > low[1] && m.id < high[1]));
+			sxt_must((m.fp > low[0] && m.fp < high[0]) ||
+				 (m.id > low[1] && m.id < high[1]));
 	}
 	simidx_walk_close(walk);
 	simidx_close(index);
@@ -555,7 +567,8 @@ START_TEST(test_cut_by_far)
 	read_entries(file);
 	n = find_left(size);
 	for (size_t meta = 0; meta <= PAGE; meta += PAGE)
-		put64(file + meta + META_LAST_PAGE, get64(file + meta + META_LAST_PAGE) + (1 << 20));
+		put64(file + meta + META_LAST_PAGE,
+		      get64(file + meta + META_LAST_PAGE) + (1 << 20));
 	sxt_file_write(t_data, file, size);
 	ck_assert_sx(simidx_open(t_path, NULL, &index, &sxt_err), SIMIDX_E_CORRUPT);
 	ck_assert_ptr_nonnull(strstr(sxt_err.text, "cut short"));

@@ -184,7 +184,8 @@ START_TEST(test_labels_that_are_left_hide_no_loss)
 	t_find_left();
 	for (size_t d = 0; d < t_model.n; d++) {
 		int is_labelled = t_model.at[d].label_size && !IS_DELETED(d) && d != t_changed;
-		int is_known = (t_where[d] & IN_BY_LABEL) && !t_is_left(d); /* its document is lost */
+		/* its document is lost */
+		int is_known = (t_where[d] & IN_BY_LABEL) && !t_is_left(d);
 
 		lost += is_labelled && !(t_where[d] & IN_LABELS) && !is_known;
 	}
@@ -216,8 +217,8 @@ static void t_damage_fresh_row(uint64_t id)
 }
 
 /*
- * A document is deleted, another one gets its label, and the row that deletes is lost: the first one
- * comes back, but the label is the other one's.
+ * A document is deleted, another one gets its label, and the row that deletes is lost: the first
+ * one comes back, but the label is the other one's.
  */
 START_TEST(test_label_belongs_to_the_fresh_row)
 {
@@ -266,7 +267,9 @@ END_TEST
 
 /* ---- lost changes ---- */
 
-/* Documents that are not as they are after the changes: deleted, but there; gone; or as they were. */
+/*
+ * Documents that are not as they are after the changes: deleted, but there; gone; or as they were.
+ */
 struct wrong {
 	size_t back, missing, old;
 };
@@ -320,9 +323,9 @@ static void t_damage_fresh(int i)
 }
 
 /*
- * The log alone has what was deleted and replaced since the last merge. With a part of it lost, some
- * of that is as it was before: nothing tells of which documents, but that it is so is told, how many changes
- * it may be, and how many documents may be lost.
+ * The log alone has what was deleted and replaced since the last merge. With a part of it lost,
+ * some of that is as it was before: nothing tells of which documents, but that it is so is told,
+ * how many changes it may be, and how many documents may be lost.
  */
 START_TEST(test_lost_changes_are_told)
 {
@@ -336,7 +339,8 @@ START_TEST(test_lost_changes_are_told)
 	t_drop_free_pages();
 	for (int i = 0; i <= _i / 4 % 3; i++)
 		t_damage_fresh(i);
-	if (_i % 2) { /* what is lost of the tables hides no document that is back, nor the other way round */
+	/* what is lost of the tables hides no document that is back, nor the other way round */
+	if (_i % 2) {
 		t_damage(IN_POSTINGS, NULL);
 		t_damage(IN_DOCS, NULL);
 	}

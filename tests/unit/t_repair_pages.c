@@ -31,8 +31,9 @@ static void note_page(void *ctx, const simidx_problem *problem)
 }
 
 /*
- * Whatever branch page of a table is damaged, and whatever leaf of a table whose values have pages of their
- * own: nothing is lost, and nothing of older commits comes back, of which free pages are full.
+ * Whatever branch page of a table is damaged, and whatever leaf of a table whose values have pages
+ * of their own: nothing is lost, and nothing of older commits comes back, of which free pages are
+ * full.
  */
 START_TEST(test_pages_below_a_damaged_one)
 {
@@ -84,14 +85,18 @@ START_TEST(test_pages_below_a_damaged_one)
 END_TEST
 
 /*
- * One changed bit of a transaction number lets LMDB show the commit before the last one. Verification tells
- * it, and a repair takes the last one.
+ * One changed bit of a transaction number lets LMDB show the commit before the last one.
+ * Verification tells it, and a repair takes the last one.
  */
 START_TEST(test_changed_transaction_number)
 {
-	/* The last transaction is `last` modulo 8; the number of its page, or of the other one, changes. */
+	/*
+	 * The last transaction is `last` modulo 8; the number of its page, or of the other one,
+	 * changes.
+	 */
 	static const struct { unsigned last, other, bit; } changes[] = {
-		{ 7, 0, 2 }, { 7, 0, 4 }, /* set, as it is 23: the last one has a lower number then */
+		/* set, as it is 23: the last one has a lower number then */
+		{ 7, 0, 2 }, { 7, 0, 4 },
 		{ 7, 1, 3 }, { 7, 1, 40 }, { 6, 1, 1 },
 	};
 	char *name = sxt_path(t_path, "data.mdb"), *path = sxt_path(t_dir, "new");
@@ -168,7 +173,10 @@ START_TEST(test_lost_meta_page)
 	memcpy(&meta[1], bytes + page, sizeof(meta[1]));
 	free(bytes);
 	free(name);
-	/* The magic number of the older page, that of the newer one, the last page of the newer one. */
+	/*
+	 * The magic number of the older page, that of the newer one, the last page of the newer
+	 * one.
+	 */
 	lost = (meta[1].txn > meta[0].txn) ^ (_i < 6);
 	t_change_file((size_t)lost * page + (_i < 12 ? offsetof(sx_lmdb_meta, magic)
 						     : offsetof(sx_lmdb_meta, last_page) + 7),

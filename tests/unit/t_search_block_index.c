@@ -229,8 +229,8 @@ START_TEST(test_lookups_of_all_readers_count)
 END_TEST
 
 /*
- * After SX_BLOCK_INDEX_CACHE_LOOKUPS queries of the generation before, the first query after a merge has
- * the new ones, whatever the number of its transactions, and whoever has merged.
+ * After SX_BLOCK_INDEX_CACHE_LOOKUPS queries of the generation before, the first query after a
+ * merge has the new ones, whatever the number of its transactions, and whoever has merged.
  */
 START_TEST(test_made_again_after_a_merge)
 {
@@ -335,7 +335,8 @@ START_TEST(test_damaged_table_is_read_by_cursor)
 	sx_store_unlock(s.index->store);
 	for (unsigned i = 0; i < SX_BLOCK_INDEX_CACHE_LOOKUPS + 20; i++) {
 		search_one(&s, s.reader);
-		ck_assert_uint_eq(t_search_used_by(s.reader), i < SX_BLOCK_INDEX_CACHE_LOOKUPS ? 0 : 3);
+		ck_assert_uint_eq(t_search_used_by(s.reader),
+				  i < SX_BLOCK_INDEX_CACHE_LOOKUPS ? 0 : 3);
 	}
 	ck_assert_int_eq(s.index->block_index_cache->table[1].is_impossible, 1);
 	ck_assert_ptr_null(s.reader->view.table[1].blocks);

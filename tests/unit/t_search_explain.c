@@ -78,8 +78,9 @@ static void check_explained(struct t_search *s, const simidx_query *q)
 	sxt_must(!strcmp(e.kernel, s->index->kernel->name));
 	/* What was chosen is what was done. */
 	if (!q->max_candidates && (q->mode == SIMIDX_ALL || q->mode == SIMIDX_COUNT))
-		ck_assert_msg(e.choices[0].probes == r.probes, "chosen: %s, %llu probes; done: %llu",
-			      e.choices[0].text, (unsigned long long)e.choices[0].probes,
+		ck_assert_msg(e.choices[0].probes == r.probes,
+			      "chosen: %s, %llu probes; done: %llu", e.choices[0].text,
+			      (unsigned long long)e.choices[0].probes,
 			      (unsigned long long)r.probes);
 }
 
@@ -401,8 +402,8 @@ static void make_questions(struct t_search *s, const struct change *c, int permu
 			q->weights[i][b] = sxt_rng_below(&s->rng, 5) > 0;
 		if (i % 4 == 0)
 			q->of[i].weights = q->weights[i];
-		/* What is found beyond what was asked for depends on the order of the bits, but not on
-		   their values. */
+		/* What is found beyond what was asked for depends on the order of the bits, but not
+		   on their values. */
 		if (permute)
 			q->of[i].probes = 0;
 		else if (q->of[i].weights && i % 3 == 0)
@@ -447,7 +448,8 @@ static int deliver_image(void *ctx, size_t i, const simidx_results *results)
 	struct images *images = ctx;
 
 	pthread_mutex_lock(&images->lock);
-	ck_assert_sx(simidx_reader_search(images->s->reader, &images->questions->of[i], &r, &sxt_err),
+	ck_assert_sx(simidx_reader_search(images->s->reader, &images->questions->of[i], &r,
+					  &sxt_err),
 		     SIMIDX_OK);
 	check_same(images->change, images->s->bits, &r, results);
 	images->n++;
@@ -465,7 +467,8 @@ static void check_questions(struct t_search *s, struct t_search *other, const st
 		simidx_results x = SIMIDX_RESULTS_INIT, y = SIMIDX_RESULTS_INIT;
 
 		ck_assert_sx(simidx_reader_search(s->reader, &q->of[i], &x, &sxt_err), SIMIDX_OK);
-		ck_assert_sx(simidx_reader_search(other->reader, &q->image[i], &y, &sxt_err), SIMIDX_OK);
+		ck_assert_sx(simidx_reader_search(other->reader, &q->image[i], &y, &sxt_err),
+			     SIMIDX_OK);
 		check_same(c, s->bits, &x, &y);
 	}
 	how.deliver = deliver_image;

@@ -186,8 +186,8 @@ static int is_probed(const struct subject *s, const sx_probe *p, uint64_t query,
 }
 
 /*
- * Whatever a probe looks for is found, also where probes are there twice and overlap, and each allows
- * another number of differing bits.
+ * Whatever a probe looks for is found, also where probes are there twice and overlap, and each
+ * allows another number of differing bits.
  */
 START_TEST(test_any_probes_find_their_ranges)
 {

@@ -311,7 +311,9 @@ static void check_empty(struct t_search *s, simidx_query q)
 	ck_assert_uint_ge(e.n_choices, 1);
 }
 
-/* Documents of fingerprint 0: those of second fingerprint 0, or all where there is none, are empty. */
+/*
+ * Documents of fingerprint 0: those of second fingerprint 0, or all where there is none, are empty.
+ */
 START_TEST(test_empty_texts_match_nothing)
 {
 	size_t n, near, empty = 0;

@@ -262,7 +262,9 @@ START_TEST(test_weights_read_hot_bucket)
 }
 END_TEST
 
-/* One match ends a search wherever it is: in a scan, and in the tree as well as by block indexes. */
+/*
+ * One match ends a search wherever it is: in a scan, and in the tree as well as by block indexes.
+ */
 START_TEST(test_first_match_ends_search)
 {
 	simidx_query q = SIMIDX_QUERY_INIT;

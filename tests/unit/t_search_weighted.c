@@ -342,7 +342,8 @@ START_TEST(test_log_and_memtable_have_the_same_answers)
 				t_search_open_with(&s, 0);
 			s.index->fresh->rows_read = looked_up ? UINT64_MAX / 2 : 0;
 			for (int again = 0; again <= 4 * looked_up; again++)
-				ck_assert_sx(simidx_reader_search(s.reader, &q, &r, &sxt_err), SIMIDX_OK);
+				ck_assert_sx(simidx_reader_search(s.reader, &q, &r, &sxt_err),
+					     SIMIDX_OK);
 			ck_assert_int_eq(s.index->fresh->memtable != NULL, looked_up);
 			n[looked_up] = r.n;
 			for (size_t j = 0; j < r.n; j++)

@@ -400,7 +400,8 @@ static ino_t make_sparse(void)
 	int fd = open(lock, O_RDWR | O_CLOEXEC);
 	struct stat st;
 
-	sxt_must(fd >= 0 && !fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 32768, 32768));
+	sxt_must(fd >= 0 &&
+		 !fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 32768, 32768));
 	sxt_must(!fstat(fd, &st) && st.st_blocks * 512 < st.st_size);
 	close(fd);
 	free(lock);

@@ -123,7 +123,9 @@ static uint64_t any_fp(sxt_rng *rng, unsigned i, unsigned n)
 {
 	if (n == CROWD)
 		return i % 2 * 1024;
-	/* Small keys, too, so that many blocks of one table could stand in the place of another's. */
+	/*
+	 * Small keys, too, so that many blocks of one table could stand in the place of another's.
+	 */
 	return i % 2 ? sxt_rng_u64(rng) : i / 3 * 2;
 }
 
@@ -234,7 +236,9 @@ static uint64_t verify(void)
 	return report.problems;
 }
 
-/* Neither carries a merge on what is not its table's, nor does what is wrong look right after it. */
+/*
+ * Neither carries a merge on what is not its table's, nor does what is wrong look right after it.
+ */
 static void merge(void)
 {
 	simidx_writer *writer = sxt_writer(index_now, 0);

@@ -204,8 +204,8 @@ static void check_neighbours(struct t_tab *tab)
 
 /*
  * Every second block is thinned out to one row, which joins nobody because its neighbours are full;
- * then these go, and the thin ones have become neighbours. `_i`: all that go at once, or block after
- * block.
+ * then these go, and the thin ones have become neighbours. `_i`: all that go at once, or block
+ * after block.
  */
 START_TEST(test_blocks_join_around_those_that_go)
 {

@@ -71,7 +71,8 @@ static const struct {
 	  35, 32, UINT64_C(0x68dbba9094a3072c), UINT64_C(0x825ec08d2e91c974) },
 	{ "char-16 of a short text", { .size = SIZE, .extractor = "char-16" }, "Ab, c",
 	  4, 1, UINT64_C(0xf69d2f333a72cd16), UINT64_C(0xcb3ff70044bd5639) },
-	{ "tfidf, all", { .size = SIZE, .extractor = "tfidf", .top = SIMIDX_TEXT_TOP_ALL, LIST(idf, IDF) }, EN,
+	{ "tfidf, all", { .size = SIZE, .extractor = "tfidf", .top = SIMIDX_TEXT_TOP_ALL,
+	  LIST(idf, IDF) }, EN,
 	  20, 13, UINT64_C(0xc0098693801a92a7), UINT64_C(0x32f22553b7582de0) },
 	{ "tfidf, 3", { .size = SIZE, .extractor = "tfidf", .top = 3, LIST(idf, IDF) }, EN,
 	  20, 3, UINT64_C(0x800d8f91800e12b7), UINT64_C(0x72fa27d5a65a6ba0) },
@@ -85,7 +86,8 @@ static const struct {
 	  12, 21, UINT64_C(0xd4da84f393daf2e3), UINT64_C(0xa242a516575a9c80) },
 	{ "stems", { .size = SIZE, .stem = "english" }, EN2,
 	  8, 15, UINT64_C(0xe693b6206c22548b), UINT64_C(0x641f2286f37e4740) },
-	{ "words of the user", { .size = SIZE, LIST(words, "BrownFox 3 n\nthelazydog\nthelazydogthe\nthelazydogand\n") }, EN,
+	{ "words of the user", { .size = SIZE,
+	  LIST(words, "BrownFox 3 n\nthelazydog\nthelazydogthe\nthelazydogand\n") }, EN,
 	  16, 28, UINT64_C(0xf10af473151e372d), UINT64_C(0xa6f62f871318a56d) },
 	{ "exact", { .size = SIZE, .short_exact = 1 }, EN2,
 	  8, 1, UINT64_C(0xbe3564d4c01d1d9f), UINT64_C(0xeb86b4f9847a0261) },
@@ -99,7 +101,8 @@ static const struct {
 	  20, 31, UINT64_C(0x695206b7903c8cc8), UINT64_C(0x353f76f881445efb) },
 	{ "top 5, seed 7", { .size = SIZE, .top = 5, .seed = 7 }, EN,
 	  20, 5, UINT64_C(0x1bfccfd0e5cf0620), UINT64_C(0x80334966586b02b2) },
-	{ "tfidf, seed 7", { .size = SIZE, .extractor = "tfidf", .top = SIMIDX_TEXT_TOP_ALL, .seed = 7, LIST(idf, IDF) }, EN,
+	{ "tfidf, seed 7", { .size = SIZE, .extractor = "tfidf", .top = SIMIDX_TEXT_TOP_ALL,
+	  .seed = 7, LIST(idf, IDF) }, EN,
 	  20, 13, UINT64_C(0x9bf899c9f18f0229), UINT64_C(0x85eb4a04b94f0ad0) },
 };
 
@@ -287,11 +290,15 @@ START_TEST(test_built_in_stop_words)
 }
 END_TEST
 
-/* Different words, and the features that SIMIDX_TEXT_TOP_AUTO keeps of these and their pairs: all 2n - 1
- * where there are no more than 16; else 16 or 4 times the root of n, a whole number. */
+/*
+ * Different words, and the features that SIMIDX_TEXT_TOP_AUTO keeps of these and their pairs: all
+ * 2n - 1 where there are no more than 16; else 16 or 4 times the root of n, a whole number.
+ */
 static const struct {
 	unsigned words, features;
-} automatic[] = { { 8, 15 }, { 9, 16 }, { 15, 16 }, { 24, 16 }, { 25, 20 }, { 99, 36 }, { 100, 40 } };
+} automatic[] = {
+	{ 8, 15 }, { 9, 16 }, { 15, 16 }, { 24, 16 }, { 25, 20 }, { 99, 36 }, { 100, 40 }
+};
 
 START_TEST(test_top_auto)
 {
@@ -382,8 +389,9 @@ END_TEST
 START_TEST(test_any_bytes_never_crash)
 {
 	static const char *const bits[] = {
-		"a", "B ", "\n", " x", "7", ".", "'", "\xff", "\xc3", "\xc3\xa9", "\xe4\xba", "\u4eac",
-		"\u3002a", "\u0301", "\u00ad", "\u200b", "\ufeff", "\U000e0041", "\uff21", "\ufdfa", "",
+		"a",      "B ",     "\n",       " x",         "7",      ".",       "'",
+		"\xff",   "\xc3",   "\xc3\xa9", "\xe4\xba",   "\u4eac", "\u3002a", "\u0301",
+		"\u00ad", "\u200b", "\ufeff",   "\U000e0041", "\uff21", "\ufdfa",  "",
 	};
 	static const char words[] = "ab\n77\naaa\n\u4eac\u4eac";
 	static const simidx_text_options how[] = {
@@ -438,7 +446,8 @@ static const struct {
 	{ { .size = SIZE, .extractor = "char-2", .grams = 1 }, "which n-grams" },
 	{ { .size = SIZE, .extractor = "char-2", .stop = "en" }, "takes characters" },
 	{ { .size = SIZE, .extractor = "char-2", .stem = "english" }, "stems" },
-	{ { .size = SIZE, .extractor = "char-2", .weights = "tfidf", LIST(idf, "a 1") }, "characters" },
+	{ { .size = SIZE, .extractor = "char-2", .weights = "tfidf", LIST(idf, "a 1") },
+	  "characters" },
 	{ { .size = SIZE, .extractor = "tfidf" }, "dictionary" },
 	{ { .size = SIZE, .weights = "tfidf" }, "dictionary" },
 	{ { .size = SIZE, LIST(idf, "a 1") }, "for the weights tfidf" },

@@ -204,7 +204,8 @@ START_TEST(test_features)
 	ck_assert_sx(simidx_text_features(text, "b", 1, &features, NULL, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_sx(simidx_text_features(NULL, "b", 1, &features, &n, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_sx(simidx_text_features(text, NULL, 1, &features, &n, &sxt_err), SIMIDX_E_ARG);
-	ck_assert_sx(simidx_text_features(text, "b", ((size_t)1 << 30) + 1, &features, &n, &sxt_err),
+	ck_assert_sx(simidx_text_features(text, "b", ((size_t)1 << 30) + 1, &features, &n,
+					  &sxt_err),
 		     SIMIDX_E_RANGE);
 	simidx_text_close(text);
 	free(noise);
@@ -290,7 +291,8 @@ static const struct {
 
 START_TEST(test_differences_are_named)
 {
-	ck_assert_int_ne(sx_text_profile_check(differences[_i].stored, differences[_i].own, &sxt_err),
+	ck_assert_int_ne(sx_text_profile_check(differences[_i].stored, differences[_i].own,
+					       &sxt_err),
 			 SIMIDX_OK);
 	ck_assert_msg(strstr(sxt_err.text, differences[_i].says) != NULL, "%s", sxt_err.text);
 }

@@ -207,7 +207,8 @@ static void put_near(simidx_writer *writer, uint64_t id, uint32_t time)
 	q.fp = near.fp;
 	q.radius = 3;
 	q.flags = SIMIDX_QUERY_LABELS;
-	sxt_must_sx(simidx_writer_put_if_new(writer, &doc, &q, NULL, &m, &sxt_err), SIMIDX_E_EXISTS);
+	sxt_must_sx(simidx_writer_put_if_new(writer, &doc, &q, NULL, &m, &sxt_err),
+		    SIMIDX_E_EXISTS);
 	check_match(&m, id);
 }
 
@@ -356,7 +357,8 @@ START_TEST(test_times_in_an_index_without)
 		SAYS("keeps no times");
 	}
 	ck_assert_sx(simidx_writer_touch(writer, 0, 5, &sxt_err), SIMIDX_E_MISMATCH);
-	ck_assert_sx(simidx_writer_delete_older(writer, 5, NULL, NULL, &n, &sxt_err), SIMIDX_E_MISMATCH);
+	ck_assert_sx(simidx_writer_delete_older(writer, 5, NULL, NULL, &n, &sxt_err),
+		     SIMIDX_E_MISMATCH);
 	SAYS("keeps no times");
 	ck_assert_uint_eq(n, 0);
 	q.newer_than = 1;

@@ -145,7 +145,8 @@ static void check_gone(simidx *index, uint64_t i)
 
 	ck_assert_sx(simidx_reader_find_id(reader, i, &m, &sxt_err), SIMIDX_E_NOT_FOUND);
 	if (doc.label)
-		ck_assert_sx(simidx_reader_find_label(reader, doc.label, doc.label_size, &m, &sxt_err),
+		ck_assert_sx(simidx_reader_find_label(reader, doc.label, doc.label_size, &m,
+						      &sxt_err),
 			     SIMIDX_E_NOT_FOUND);
 	simidx_reader_close(reader);
 }
@@ -193,7 +194,9 @@ START_TEST(test_old_documents_go)
 	/* Their labels are free. */
 	put(writer, 0, 1);
 	sxt_commit(writer);
-	/* With the largest cut-off all that is known goes, but for what is of its second: 642 of 7. */
+	/*
+	 * With the largest cut-off all that is known goes, but for what is of its second: 642 of 7.
+	 */
 	ck_assert_uint_eq(delete_older(writer, UINT32_MAX), 1 + 2 * 643);
 	ck_assert_uint_eq(t_info(index).documents, 643 + 642);
 	simidx_writer_close(writer);
@@ -223,7 +226,8 @@ START_TEST(test_the_last_row_decides)
 			doc.time = CUT - 1;
 			sxt_must_ok(simidx_writer_replace(writer, &doc, NULL, &sxt_err));
 			sxt_must_ok(simidx_writer_delete_id(writer, i + 1, &sxt_err)); /* was 999 */
-			doc = document(i + 2, label); /* was 500: its fingerprint alone is another */
+			/* was 500: its fingerprint alone is another */
+			doc = document(i + 2, label);
 			doc.fp ^= 1;
 			sxt_must_ok(simidx_writer_replace(writer, &doc, NULL, &sxt_err));
 		}
@@ -441,7 +445,8 @@ START_TEST(test_it_can_be_stopped)
 	ck_assert_sx(simidx_writer_delete_older(writer, CUT, stop_at_third, &asked, &n, &sxt_err),
 		     SIMIDX_E_STOPPED);
 	ck_assert_uint_eq(asked, 3);
-	ck_assert_uint_eq(n, 20); /* the first transaction looks at fresh rows, and there are none */
+	/* the first transaction looks at fresh rows, and there are none */
+	ck_assert_uint_eq(n, 20);
 	ck_assert_uint_eq(t_info(index).documents, before - 20);
 	ck_assert_uint_eq(simidx_writer_pending(writer), 0);
 	ck_assert_uint_eq(delete_older(writer, CUT), count_old(0, 700) - 20);
@@ -474,7 +479,8 @@ START_TEST(test_pending_changes_go_with_it)
 		simidx_writer *first = sxt_writer(index, 0), *second = t_impatient_writer(index);
 
 		sxt_must_ok(simidx_writer_begin(first, &sxt_err));
-		ck_assert_sx(simidx_writer_delete_older(second, UINT32_MAX, NULL, NULL, &n, &sxt_err),
+		ck_assert_sx(simidx_writer_delete_older(second, UINT32_MAX, NULL, NULL, &n,
+							&sxt_err),
 			     SIMIDX_E_BUSY);
 		ck_assert_uint_eq(n, 0);
 		simidx_writer_close(first);

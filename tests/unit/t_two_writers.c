@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Two processes write to one index, and wait for each other: nothing that was committed is lost, and of
- * documents that are near to each other one is stored, whichever came first.
+ * Two processes write to one index, and wait for each other: nothing that was committed is lost,
+ * and of documents that are near to each other one is stored, whichever came first.
  */
 
 #include <stdio.h>
@@ -22,7 +22,8 @@
 
 /* What a writer has been told is stored. */
 static struct told {
-	uint64_t own[2][STREAM]; /* ids of documents that no other is like, in the order of the stream */
+	/* ids of documents that no other is like, in the order of the stream */
+	uint64_t own[2][STREAM];
 	uint64_t new[2];         /* documents of clusters that were new */
 } *told;
 
@@ -45,7 +46,8 @@ static simidx_doc own_doc(unsigned writer, unsigned i, char label[32])
 }
 
 /* Items [from, to) of the stream. Returns how many of clusters were new. */
-static unsigned put_items(simidx_writer *w, unsigned writer, unsigned from, unsigned to, uint64_t *ids)
+static unsigned put_items(simidx_writer *w, unsigned writer, unsigned from, unsigned to,
+			  uint64_t *ids)
 {
 	unsigned n_new = 0;
 
@@ -104,7 +106,8 @@ static void check_own(simidx_reader *reader, unsigned writer)
 		simidx_doc doc = own_doc(writer, i, label);
 		simidx_match match;
 
-		ck_assert_sx(simidx_reader_find_label(reader, label, doc.label_size, &match, &sxt_err),
+		ck_assert_sx(simidx_reader_find_label(reader, label, doc.label_size, &match,
+						      &sxt_err),
 			     SIMIDX_OK);
 		ck_assert_uint_eq(match.id, told->own[writer][i]);
 		ck_assert_uint_eq(match.fp, doc.fp);

@@ -213,7 +213,10 @@ static int compare_triples(const void *a, const void *b)
 	return 0;
 }
 
-/* By two keys of any kind; the third word, in the order in which they came, tells that equal ones stay. */
+/*
+ * By two keys of any kind; the third word, in the order in which they came, tells that equal ones
+ * stay.
+ */
 START_TEST(test_sort_by_two_keys)
 {
 	size_t n = sizes[_i];

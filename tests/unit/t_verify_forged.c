@@ -74,7 +74,8 @@ static void change_row(sx_txn *txn, const sx_table *table, sx_table_count *count
 	change_cols(txn, table, count, key, &col, remove);
 }
 
-static void change_table(simidx *index, sx_txn *txn, sx_header *h, uint64_t fp, unsigned char remove)
+static void change_table(simidx *index, sx_txn *txn, sx_header *h, uint64_t fp,
+			 unsigned char remove)
 {
 	const sx_table *table = &index->tables.permuted[1];
 
@@ -193,7 +194,8 @@ static const struct forgery {
 	{ change_in_t02, SIMIDX_CREATE_NO_IDS, "t02", "its entries are not those of t01" },
 	{ change_in_docs, 0, "docs", "its entries are not those of postings" },
 	{ change_id_in_docs, 0, "docs", "its entries are not those of postings" },
-	{ lower_next_id, 0, "docs", "document 49 is there, and the header says that 49 is the next id" },
+	{ lower_next_id, 0, "docs",
+	  "document 49 is there, and the header says that 49 is the next id" },
 	{ raise_base, 0, "postings", "its header is impossible" },
 	{ widen_time, SIMIDX_CREATE_TIMES, "postings",
 	  "a time of 4294967296 needs more than 4 bytes" },
@@ -232,8 +234,8 @@ END_TEST
 START_TEST(test_next_id_of_a_fresh_document)
 {
 	static const struct forgery f = { lower_next_id, 0, "fresh",
-					  "document 49 is there, and the header says that 49 is the "
-					  "next id" };
+					  "document 49 is there, and the header says that 49 is "
+					  "the next id" };
 	simidx *index;
 
 	simidx_close(t_numbered(t_path, DOCUMENTS, 0));
@@ -249,7 +251,8 @@ END_TEST
 START_TEST(test_time_of_a_fresh_document)
 {
 	static const struct forgery f = { widen_fresh_time, SIMIDX_CREATE_TIMES, "fresh",
-					  "a time of 18446744073709551615 needs more than 4 bytes" };
+					  "a time of 18446744073709551615 needs more than 4 "
+					  "bytes" };
 	simidx *index;
 
 	simidx_close(t_numbered(t_path, DOCUMENTS, f.flags));

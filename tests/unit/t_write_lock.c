@@ -291,7 +291,9 @@ static int rebuild(sxt_proc *me, void *ctx)
 	return 0;
 }
 
-/* A loader waits in pieces, between which it is in no line: others may be faster there, but rarely. */
+/*
+ * A loader waits in pieces, between which it is in no line: others may be faster there, but rarely.
+ */
 START_TEST(test_insertion_lets_a_loader_in)
 {
 	const unsigned many = 1000;

@@ -174,7 +174,8 @@ static void print_shared(FILE *out, const struct tl_command *command, int full)
 		return;
 	}
 	while ((row = tl_rows_next(&rows)))
-		if (row->kind >= TL_KIND_FLAG && strlen(text) + strlen(row->name) + 6 < sizeof(text))
+		if (row->kind >= TL_KIND_FLAG &&
+		    strlen(text) + strlen(row->name) + 6 < sizeof(text))
 			sprintf(text + strlen(text), " --%s", row->name);
 	put_wrapped(out, text, 0);
 }

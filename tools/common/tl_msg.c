@@ -101,7 +101,8 @@ int tl_index_error(const char *path, const simidx_error *err)
 {
 	int names_path = !path || tl_begins_with_path(err, path);
 	/* All arguments that can be wrong are options, or made of some. */
-	int (*tell)(const char *format, ...) = err->code == SIMIDX_E_ARG ? tl_usage_error : tl_error;
+	int (*tell)(const char *format, ...) = err->code == SIMIDX_E_ARG ? tl_usage_error
+									 : tl_error;
 
 	tell("%s%s%s", names_path ? "" : path, names_path ? "" : ": ", err->text);
 	if (err->code == SIMIDX_E_CORRUPT && path)
@@ -118,15 +119,16 @@ void tl_advise_damage(const char *path, int is_listed)
 	const char *word = tl_path_word(path, room);
 
 	if (tl_path_is_uri(path))
-		tl_notice("%s: 'simidx-query repair %s' mends what a commit that was cut off has left",
+		tl_notice("%s: 'simidx-query repair %s' mends what a commit that was cut off has "
+			  "left",
 			  path, word);
 	else if (is_listed)
-		tl_notice("%s: restore a backup, or save what is sound with 'simidx-query repair %s "
-			  "NEW'",
+		tl_notice("%s: restore a backup, or save what is sound with 'simidx-query repair "
+			  "%s NEW'",
 			  path, word);
 	else
-		tl_notice("%s: 'simidx-query verify %s' lists what is damaged; restore a backup, or "
-			  "save what is sound with 'simidx-query repair %s NEW'",
+		tl_notice("%s: 'simidx-query verify %s' lists what is damaged; restore a backup, "
+			  "or save what is sound with 'simidx-query repair %s NEW'",
 			  path, word, word);
 }
 

@@ -76,8 +76,10 @@ void tl_progress_phase(void *ctx, const char *phase, uint64_t done, uint64_t tot
 /** Take the progress line away. */
 void tl_progress_clear(void);
 
-/** Let SIGINT, SIGTERM and, unless it is ignored as nohup does, SIGHUP ask for a clean stop; a third signal
- * ends the program at once. */
+/**
+ * Let SIGINT, SIGTERM and, unless it is ignored as nohup does, SIGHUP ask for a clean stop; a third
+ * signal ends the program at once.
+ */
 void tl_stop_on_signals(void);
 
 /** Whether a signal asked to stop. */

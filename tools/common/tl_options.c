@@ -129,7 +129,8 @@ static int refuse_number(const struct tl_option *row, const char *text, int is_a
 	unsigned long long limit = is_above ? row->max : row->min;
 
 	if (is_size && !limit)
-		tl_usage_error("--%s: expected a size, such as 500K, 400M or 2G, found '%s'", row->name, text);
+		tl_usage_error("--%s: expected a size, such as 500K, 400M or 2G, found "
+			       "'%s'", row->name, text);
 	else if (!is_size && row->max < NO_LIMIT)
 		tl_usage_error("--%s: expected a number in %llu..%llu, found '%s'", row->name,
 			       (unsigned long long)row->min, (unsigned long long)row->max, text);
@@ -469,7 +470,9 @@ int tl_finish_output(int code)
 		return code == TL_TROUBLE && !tl_n_errors() ? TL_OK : code;
 	if (!output_errno)
 		return code;
-	/* The signal that has ended the command may have cut off a write, too: that is told once. */
+	/*
+	 * The signal that has ended the command may have cut off a write, too: that is told once.
+	 */
 	if (tl_stop_requested() && code == TL_TROUBLE && tl_n_errors())
 		return code;
 	return output_is_told ? TL_TROUBLE : tl_tell_output();
@@ -479,7 +482,8 @@ int tl_check_distances(int radius, int accept)
 {
 	if (radius < 0 || accept < 0)
 		return 0;
-	return tl_usage_error("--radius asks for the plain distance, which --accept has no use for");
+	return tl_usage_error("--radius asks for the plain distance, which --accept has no use "
+			      "for");
 }
 
 void tl_ignore_signals(void)

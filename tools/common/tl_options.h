@@ -216,7 +216,8 @@ int tl_print_version(void);
 
 /**
  * Write out what stdout holds and close it. A reader that went away, as head(1) does, is no error.
- * After a request to stop nobody waits for a reader: what it does not take now is dropped, and told.
+ * After a request to stop nobody waits for a reader: what it does not take now is dropped, and
+ * told.
  *
  * @param code  the exit code so far
  * @return code, or TL_TROUBLE with a message when not all could be written. If the reader went away
@@ -254,8 +255,10 @@ void tl_ignore_signals(void);
 int tl_option_number(const char *name, const char *text, uint64_t min, uint64_t max,
 		     uint64_t *out);
 
-/** Refuse --radius and --accept together; each is -1 if it is not given. Returns 0, or TL_TROUBLE with a
- * message. */
+/**
+ * Refuse --radius and --accept together; each is -1 if it is not given. Returns 0, or TL_TROUBLE
+ * with a message.
+ */
 int tl_check_distances(int radius, int accept);
 
 #endif /* TL_OPTIONS_H */

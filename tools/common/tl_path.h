@@ -21,14 +21,17 @@
 int tl_path_is_uri(const char *path);
 
 /**
- * Nothing at the path, or an empty directory: simidx_create() takes both. With a URI: its engine has
- * no such index.
+ * Nothing at the path, or an empty directory: simidx_create() takes both. With a URI: its engine
+ * has no such index.
  *
  * @param err  set to why an engine could not tell, or to no error
  */
 int tl_path_is_missing(const char *path, simidx_error *err);
 
-/** Whether an index that is there, or its directory, belongs to another user than the one that runs this. */
+/**
+ * Whether an index that is there, or its directory, belongs to another user than the one that runs
+ * this.
+ */
 int tl_path_is_foreign(const char *path);
 
 /** Whether two paths lead to the same file or directory, which is there. */
@@ -38,8 +41,8 @@ int tl_path_is_same(const char *a, const char *b);
 #define TL_PATH_WORD_SIZE 16384
 
 /**
- * A path or URI as it can be typed in a shell: in double quotes where it has signs that mean something
- * there.
+ * A path or URI as it can be typed in a shell: in double quotes where it has signs that mean
+ * something there.
  *
  * @return `path` itself, or what `word` has; for a path that is too long, `path`
  */

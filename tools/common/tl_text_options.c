@@ -165,20 +165,18 @@ const struct tl_option tl_text_rows[] = {
 	{ .kind = TL_KIND_GROUP, .group = tl_text_cutting_rows },
 	{ 0, "weights", "HOW", TL_TEXT(struct tl_text_options, how.weights),
 	  .help = "sqrt (default), log, raw, binary or tfidf",
-	  .more = "What a feature weighs that occurs c times. sqrt (default): the square root of c; "
-		  "log: 1 + ln c; raw: c; binary: 1; tfidf: c times its value in --idf." },
-	{ 0, "top", "N|auto|all", TL_CALL(take_top),
-	  .help = "only the N features that weigh most",
+	  .more = "What a feature weighs that occurs c times. sqrt (default): the square root of "
+		  "c; log: 1 + ln c; raw: c; binary: 1; tfidf: c times its value in --idf." },
+	{ 0, "top", "N|auto|all", TL_CALL(take_top), .help = "only the N features that weigh most",
 	  .more = "Only the N features that weigh most. auto: 4 times the square root of the "
 		  "number of tokens, at least 16." },
-	{ 0, "idf", "FILE", TL_CALL(take_idf),
-	  .help = "values of words, for --weights tfidf",
+	{ 0, "idf", "FILE", TL_CALL(take_idf), .help = "values of words, for --weights tfidf",
 	  .more = "Values of words for --weights tfidf: lines \"word idf\", as jieba has them or "
 		  "'simidx-query idf' writes them." },
-	{ 0, "seed", "N", TL_CALL(take_seed),
-	  .help = "another hash: other fingerprints, as good",
+	{ 0, "seed", "N", TL_CALL(take_seed), .help = "another hash: other fingerprints, as good",
 	  .more = "Use another hash (default 0). Its fingerprints are others and as good." },
-	{ 0, "min-tokens", "N", TL_NUMBER(struct tl_text_options, how.min_tokens, 1, UINT32_MAX / 2),
+	{ 0, "min-tokens", "N",
+	  TL_NUMBER(struct tl_text_options, how.min_tokens, 1, UINT32_MAX / 2),
 	  .help = "a text of fewer tokens is short (default: 64)" },
 	{ 0, "short", "WHAT",
 	  TL_WORD_FROM(struct tl_text_options, short_texts, short_words, TL_SHORT_FLAG),

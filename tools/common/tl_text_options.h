@@ -24,7 +24,8 @@ struct tl_list {
 
 /** Options about texts; all zero are the defaults. Strings are borrowed, lists are owned. */
 struct tl_text_options {
-	simidx_text_options how;   /* what tl_text_open() passes on; its lists and size are set then */
+	/* what tl_text_open() passes on; its lists and size are set then */
+	simidx_text_options how;
 	struct tl_list stop;       /* --stop FILE */
 	struct tl_list words;      /* --words */
 	struct tl_list idf;        /* --idf */

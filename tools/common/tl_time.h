@@ -13,7 +13,8 @@
 #include <stdint.h>
 
 /** What tl_time_parse() takes, for messages. */
-#define TL_TIME_FORMS "seconds since 1970, or like 2026-11-26T08:15:00Z or 2026-11-26T09:15:00+01:00"
+#define TL_TIME_FORMS                                                                              \
+	"seconds since 1970, or like 2026-11-26T08:15:00Z or 2026-11-26T09:15:00+01:00"
 
 /** A time, but none that is from 1970 on and has 32 bits. */
 #define TL_TIME_OUT 1

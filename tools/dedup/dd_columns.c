@@ -15,8 +15,8 @@ void dd_columns_path(FILE *out, const char *path, uint64_t line)
 		fprintf(out, ":%" PRIu64, line);
 }
 
-void dd_columns_json_path(struct tl_json *json, const char *path, uint64_t line, const char *path_key,
-		      const char *line_key)
+void dd_columns_json_path(struct tl_json *json, const char *path, uint64_t line,
+			  const char *path_key, const char *line_key)
 {
 	tl_json_bytes(json, path_key, path, strlen(path));
 	if (line)

@@ -18,11 +18,12 @@
 void dd_columns_path(FILE *out, const char *path, uint64_t line);
 
 /** The same as two members of an object, of which the line may be missing. */
-void dd_columns_json_path(struct tl_json *json, const char *path, uint64_t line, const char *path_key,
-			  const char *line_key);
+void dd_columns_json_path(struct tl_json *json, const char *path, uint64_t line,
+			  const char *path_key, const char *line_key);
 
 /** A similarity: percent with one decimal, "fp", or for bare fingerprints bits. Returns `out`. */
-const char *dd_columns_write_similarity(char out[TL_NUMBER_SIZE], enum dd_kind kind, double similarity);
+const char *dd_columns_write_similarity(char out[TL_NUMBER_SIZE], enum dd_kind kind,
+					double similarity);
 
 /** The same to a stream. */
 void dd_columns_similarity(FILE *out, enum dd_kind kind, double similarity);

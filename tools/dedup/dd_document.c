@@ -42,10 +42,11 @@ char *dd_document_copy(struct dd_document *to, const struct dd_document *from)
 	return bytes;
 }
 
-int dd_document_sketch_bytes(const struct dd_document *document, unsigned flags, simidx_sketch *sketch,
-			     simidx_error *err)
+int dd_document_sketch_bytes(const struct dd_document *document, unsigned flags,
+			     simidx_sketch *sketch, simidx_error *err)
 {
-	const simidx_feature all = { simidx_feature_hash(document->text, document->text_size), 1, 0 };
+	const simidx_feature all = { simidx_feature_hash(document->text, document->text_size), 1,
+				     0 };
 
 	return simidx_sketch_make(&all, 1, SIMIDX_DEFAULT_BITS, flags, sketch, err);
 }

@@ -23,7 +23,8 @@ struct dd_document {
 	size_t n_features;
 	const char *text, *label, *kept; /* kept: its line as it came */
 	size_t text_size, label_size, kept_size;
-	int is_empty;          /* set when it is decided: it has no bytes or features, and nothing can be near to it */
+	/* set when it is decided: it has no bytes or features, and nothing can be near to it */
+	int is_empty;
 };
 
 /** Bytes that it points to. */
@@ -36,9 +37,11 @@ size_t dd_document_bytes(const struct dd_document *document);
  */
 char *dd_document_copy(struct dd_document *to, const struct dd_document *from);
 
-/** Make the sketch of a text without words. All its bytes are one feature: it is near to the same bytes
- * alone. Returns what simidx_sketch_make() does. */
-int dd_document_sketch_bytes(const struct dd_document *document, unsigned flags, simidx_sketch *sketch,
-			     simidx_error *err);
+/**
+ * Make the sketch of a text without words. All its bytes are one feature: it is near to the same
+ * bytes alone. Returns what simidx_sketch_make() does.
+ */
+int dd_document_sketch_bytes(const struct dd_document *document, unsigned flags,
+			     simidx_sketch *sketch, simidx_error *err);
 
 #endif /* DD_DOCUMENT_H */

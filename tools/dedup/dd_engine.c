@@ -116,10 +116,11 @@ struct dd_engine *dd_engine_new(const struct dd_options *options, enum dd_kind k
 	engine->kept_at = calloc(engine->most, sizeof(*engine->kept_at));
 	engine->thread = calloc(n, sizeof(*engine->thread));
 	engine->texts = dd_texts_open(&how, files);
-	if (!engine->item || !engine->print || !engine->kept_at || !engine->thread || !engine->texts)
+	if (!engine->item || !engine->print || !engine->kept_at || !engine->thread ||
+	    !engine->texts)
 		code = tl_error("out of memory");
-	if (!code)
-		code = (engine->kept = dd_kept_open(options, kind, memory->index_rows, dir)) ? 0 : TL_TROUBLE;
+	if (!code && !(engine->kept = dd_kept_open(options, kind, memory->index_rows, dir)))
+		code = TL_TROUBLE;
 	for (unsigned i = 0; !code && i < n; i++)
 		code = open_thread(engine, &engine->thread[i]);
 	if (!code)
@@ -214,15 +215,16 @@ static int sketch(struct dd_engine *engine, struct thread *thread, struct item *
 		rc = simidx_text_fingerprint(thread->text, document->text, document->text_size,
 					     flags, &item->sketch, &item->err);
 	else if (engine->kind == DD_FEATURES)
-		rc = simidx_sketch_make(document->features, document->n_features, SIMIDX_DEFAULT_BITS,
-					flags, &item->sketch, &item->err);
+		rc = simidx_sketch_make(document->features, document->n_features,
+					SIMIDX_DEFAULT_BITS, flags, &item->sketch, &item->err);
 	else
 		item->sketch.fp = document->fp;
 	thread->n_empty += is_empty(item);
 	if (!rc && is_empty(item) && document->text_size)
 		rc = dd_document_sketch_bytes(document, flags, &item->sketch, &item->err);
-	thread->n_not_utf8 += engine->kind == DD_TEXTS && tl_utf8_valid(document->text, document->text_size) <
-							   document->text_size;
+	if (engine->kind == DD_TEXTS)
+		thread->n_not_utf8 += tl_utf8_valid(document->text, document->text_size) <
+				      document->text_size;
 	if (!rc && !is_empty(item))
 		rc = dd_kept_query(engine->kept, &item->sketch, &item->query, &item->err);
 	return rc;
@@ -239,7 +241,8 @@ static int make_set(struct thread *thread, struct item *item)
 	return rc;
 }
 
-#define TRUSTED SIMIDX_TEXT_RADIUS_IF_NEW /* weight up to which fingerprints alone decide about texts */
+/* Weight up to which fingerprints alone decide about texts. */
+#define TRUSTED SIMIDX_TEXT_RADIUS_IF_NEW
 
 /* What fingerprints alone say. */
 static void trust(const struct dd_engine *engine, struct candidate *candidate)
@@ -248,9 +251,10 @@ static void trust(const struct dd_engine *engine, struct candidate *candidate)
 	candidate->is_near = !engine->verifies || candidate->distance <= TRUSTED;
 }
 
-/* Of an earlier text, `other`. Where there are no words to compare, equal bytes are what there is. */
-static void judge(const struct dd_engine *engine, struct candidate *candidate, const struct item *item,
-		  const struct dd_shingles *other, const char *text, size_t size)
+/* Of an earlier text, `other`. Where there are no words to compare, bytes have to be equal. */
+static void judge(const struct dd_engine *engine, struct candidate *candidate,
+		  const struct item *item, const struct dd_shingles *other, const char *text,
+		  size_t size)
 {
 	const struct dd_document *document = &item->document;
 
@@ -305,9 +309,9 @@ static int compare_ids(const void *a, const void *b)
 }
 
 /*
- * Compare with candidates that were kept before the batch, until one is near. For pairs with all; but
- * of what a document may have, so that not even equal texts fill the memory, only with the nearest: with
- * the rest find_near() compares.
+ * Compare with candidates that were kept before the batch, until one is near. For pairs with all;
+ * but of what a document may have, so that not even equal texts fill the memory, only with the
+ * nearest: with the rest find_near() compares.
  */
 static int search(struct dd_engine *engine, struct thread *thread, struct item *item)
 {
@@ -394,10 +398,8 @@ static int add_pair(struct dd_engine *engine, const struct candidate *candidate,
 	return 0;
 }
 
-/*
- * How similar a document is to a candidate: mostly that is known, or both are in the batch. But once
- * texts may be gone, those of the batch are got as later batches would get them.
- */
+/* How similar a document is to a candidate: mostly that is known, or both are in the batch. But
+   once texts may be gone, those of the batch are got as later batches would get them. */
 static int judge_match(struct dd_engine *engine, struct item *item, const simidx_match *match,
 		       struct candidate *candidate)
 {
@@ -430,10 +432,8 @@ static int judge_match(struct dd_engine *engine, struct item *item, const simidx
 	return rc ? tl_index_error(engine->options->index, &item->err) : 0;
 }
 
-/*
- * Search a document among all that are kept, those of the batch included, and compare it with what is found,
- * the nearest first. Those to which it is near are in engine->pairs.
- */
+/* Search a document among all that are kept, those of the batch included, and compare it with what
+   is found, the nearest first. Those to which it is near are in engine->pairs. */
 static int find_near(struct dd_engine *engine, struct item *item, size_t *n)
 {
 	simidx_results results = SIMIDX_RESULTS_INIT;
@@ -451,7 +451,8 @@ static int find_near(struct dd_engine *engine, struct item *item, size_t *n)
 		return TL_TROUBLE;
 	if (simidx_reader_search(reader, &item->query, &results, &err))
 		return tl_index_error(engine->options->index, &err);
-	item->crowd = dd_kept_crowd(&item->query, &results, item->document.text, item->document.text_size);
+	item->crowd = dd_kept_crowd(&item->query, &results, item->document.text,
+				    item->document.text_size);
 	for (size_t i = 0; !code && (!*n || engine->options->pairs) &&
 			   dd_kept_candidate(engine->kept, &results, item->crowd, i, &match); i++) {
 		if (tl_stop_requested())
@@ -461,7 +462,8 @@ static int find_near(struct dd_engine *engine, struct item *item, size_t *n)
 			code = add_pair(engine, &candidate, (*n)++);
 	}
 	engine->counts.exhausted += engine->verifies && results.truncated && !*n;
-	bytes = results.n * sizeof(*results.matches) + engine->pairs.size + dd_kept_bytes(engine->kept);
+	bytes = results.n * sizeof(*results.matches) + engine->pairs.size +
+		dd_kept_bytes(engine->kept);
 	if (bytes > engine->counts.most_bytes)
 		engine->counts.most_bytes = bytes;
 	return code;

@@ -8,10 +8,11 @@
  * document is searched once more, in its turn, among all that are kept, and most of what is to be
  * compared for it was compared by the threads.
  *
- * So neither the number of threads nor the size of batches changes the result: the candidates of
- * a document are those that its query finds among the documents kept before it, ordered by distance
+ * So neither the number of threads nor the size of batches changes the result: the candidates of a
+ * document are those that its query finds among the documents kept before it, ordered by distance
  * and then by their place in the inputs. Of these the first 64 (DD_MOST_COMPARED), or all, are
- * compared, until one is similar enough; and beyond the 64, one of the same bytes (dd_kept_crowd()).
+ * compared, until one is similar enough; and beyond the 64, one of the same bytes
+ * (dd_kept_crowd()).
  */
 
 #ifndef DD_ENGINE_H
@@ -28,8 +29,8 @@
 /** A document that another one is near to. */
 struct dd_near {
 	uint64_t id;       /* in the index */
-	uint64_t handle;   /* number among those kept in this run but empty ones, from 0; DD_EARLIER: of an
-	                    * earlier run */
+	uint64_t handle;   /* number among those kept in this run but empty ones, from 0;
+	                      DD_EARLIER: of an earlier run */
 	unsigned distance; /* as the query weighs it */
 	double similarity; /* Jaccard, DD_BY_FP, or for bare fingerprints bits that differ */
 };
@@ -38,7 +39,10 @@ struct dd_near {
 struct dd_listener {
 	/** A document is kept (near = NULL), or near to one that is. */
 	int (*decided)(void *ctx, const struct dd_document *document, const struct dd_near *near);
-	/** In place of that, where all documents are kept: the `n` to which it is near, in their order. */
+	/**
+	 * In place of that, where all documents are kept: the `n` to which it is near, in their
+	 * order.
+	 */
 	int (*paired)(void *ctx, const struct dd_document *document, const struct dd_near *near,
 		      size_t n);
 	/** All of a batch is decided, and is committed next. */
@@ -82,12 +86,14 @@ uint64_t dd_engine_bytes_kept(const struct dd_engine *engine);
 
 /** What was counted. */
 struct dd_counts {
-	uint64_t exhausted; /* documents that were compared with DD_MOST_COMPARED others and had more */
+	/* documents that were compared with DD_MOST_COMPARED others and had more */
+	uint64_t exhausted;
 	uint64_t empty;     /* texts without words, and rows without features */
 	uint64_t not_utf8;  /* texts with bytes that are no UTF-8 */
-	uint64_t most_bytes; /* that were needed for the candidates of a document and what it is near to, and
-			      * of dd_kept_bytes() */
-	uint64_t gone[DD_N_AGAIN]; /* comparisons for which an earlier text of this run was not there, and why */
+	uint64_t most_bytes; /* that were needed for the candidates of a document and what it is
+	                        near to, and of dd_kept_bytes() */
+	/* comparisons for which an earlier text of this run was not there, and why */
+	uint64_t gone[DD_N_AGAIN];
 };
 
 void dd_engine_count(const struct dd_engine *engine, struct dd_counts *counts);

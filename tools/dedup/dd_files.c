@@ -19,7 +19,8 @@ struct file {
 	ino_t inode;
 	off_t size;
 	struct timespec modified;
-	struct timespec changed; /* anything of it: also that time, which can be put back, and links */
+	/* anything of it: also that time, which can be put back, and links */
+	struct timespec changed;
 	uint32_t aliases; /* the first of its other paths, or NO_ALIAS */
 };
 
@@ -35,7 +36,10 @@ struct dd_files {
 	struct alias *alias;
 	size_t n_aliases;
 	struct in_room file_room, alias_room; /* of both */
-	/* Regular files by device and inode: 1 + number, 0 = free. A power of two, at most half full. */
+	/*
+	 * Regular files by device and inode: 1 + number, 0 = free. A power of two, at most half
+	 * full.
+	 */
 	uint32_t *slots;
 	size_t n_slots;
 };
@@ -43,8 +47,10 @@ struct dd_files {
 /* What malloc() needs beside what it gives. */
 #define OF_MALLOC 32
 
-/* The state of a file is looked up at the end: one byte. Slots are at least a quarter full, and while they
- * become more, a half besides. */
+/*
+ * The state of a file is looked up at the end: one byte. Slots are at least a quarter full, and
+ * while they become more, a half besides.
+ */
 size_t dd_files_bytes(const char *path)
 {
 	return sizeof(struct file) + 6 * sizeof(uint32_t) + strlen(path) + OF_MALLOC;

@@ -49,8 +49,8 @@ void dd_files_free(struct dd_files *files);
  * in_reader_next(), so that a change while it is read is seen later. What is no regular file,
  * such as a pipe, is new each time. Standard input from a regular file is that file.
  *
- * @param number  set to the file's number, counted from 0; with DD_MET_AGAIN and DD_MET_KNOWN to that of
- *                the first time
+ * @param number  set to the file's number, counted from 0; with DD_MET_AGAIN and DD_MET_KNOWN to
+ *                that of the first time
  */
 enum dd_met dd_files_meet(struct dd_files *files, const struct in_reader *reader,
 			  uint32_t *number);
@@ -77,13 +77,17 @@ int dd_files_can_seek(struct dd_files *files, uint32_t number);
 /**
  * Look at a file again: size, times of modification and status change, device and inode. The latter
  * time cannot be put back; it changes also with the owner, the mode and the number of hard links. A
- * change within one tick of the clock of the file system that keeps the size is not seen. What is no regular file is as read.
+ * change within one tick of the clock of the file system that keeps the size is not seen. What is
+ * no regular file is as read.
  *
  * @param fd  it, open; -1 = its path of the first time is looked at
  */
 enum dd_state dd_files_state(struct dd_files *files, uint32_t number, int fd);
 
-/** Whether an open file that has changed is the same file, and not smaller: it may only have been added to. */
+/**
+ * Whether an open file that has changed is the same file, and not smaller: it may only have been
+ * added to.
+ */
 int dd_files_has_grown(struct dd_files *files, uint32_t number, int fd);
 
 #endif /* DD_FILES_H */

@@ -91,8 +91,8 @@ static int is_as_read(struct dd_groups *groups, uint32_t file)
 }
 
 /* A line for a person, in columns. */
-static void show_member(const struct dd_groups *groups, uint64_t group, double similarity, int is_kept,
-			const char *path, uint64_t line)
+static void show_member(const struct dd_groups *groups, uint64_t group, double similarity,
+			int is_kept, const char *path, uint64_t line)
 {
 	char number[TL_NUMBER_SIZE], text[TL_NUMBER_SIZE];
 
@@ -100,14 +100,15 @@ static void show_member(const struct dd_groups *groups, uint64_t group, double s
 		printf("    group  %7s        document\n",
 		       groups->kind == DD_FINGERPRINTS ? "bits" : "percent");
 	printf("%9s  %7s  %s  ", tl_term_count(number, group),
-	       dd_columns_write_similarity(text, groups->kind, similarity), is_kept ? "keep" : "drop");
+	       dd_columns_write_similarity(text, groups->kind, similarity),
+	       is_kept ? "keep" : "drop");
 	dd_columns_path(stdout, path, line);
 	putchar('\n');
 }
 
 /*
- * For a list whose reader may remove what it names: a name with a line end would be two, and "-" may be
- * a file.
+ * For a list whose reader may remove what it names: a name with a line end would be two, and "-"
+ * may be a file.
  */
 static void put_removable(struct dd_groups *groups, const char *path, uint64_t line)
 {
@@ -168,7 +169,10 @@ static void put_dropped(struct dd_groups *groups, const struct dd_name *keeper,
 	const struct dd_name *name = &member->name;
 	const char *path = dd_files_path(groups->files, name->file);
 
-	/* Nobody has compared the texts; who asks for that has --no-verify. Of features there is no more. */
+	/*
+	 * Nobody has compared the texts; who asks for that has --no-verify. Of features there is no
+	 * more.
+	 */
 	if (groups->options->drop_list && member->similarity == DD_BY_FP &&
 	    groups->kind == DD_TEXTS && !groups->options->no_verify) {
 		groups->counts.trusted++;
@@ -182,7 +186,9 @@ static void put_dropped(struct dd_groups *groups, const struct dd_name *keeper,
 	}
 }
 
-/* Members of a group together, the most similar first; of fingerprints those with the fewest bits. */
+/*
+ * Members of a group together, the most similar first; of fingerprints those with the fewest bits.
+ */
 static int compare_members(const struct member *x, const struct member *y, int bits_differ)
 {
 	if (x->keeper != y->keeper)
@@ -235,8 +241,8 @@ int dd_groups_print(struct dd_groups *groups, enum dd_kind kind, const struct dd
 		tl_error("%" PRIu64 " files in all have changed since they were read",
 			 groups->counts.changed);
 	if (groups->counts.broken)
-		tl_error("%" PRIu64 " name%s not listed, because of line ends in %s: -0 lists names that "
-			 "have them",
+		tl_error("%" PRIu64 " name%s not listed, because of line ends in %s: -0 lists "
+			 "names that have them",
 			 groups->counts.broken, groups->counts.broken == 1 ? " is" : "s are",
 			 groups->counts.broken == 1 ? "it" : "them");
 	return tl_output_failed() ? TL_TROUBLE : 0;

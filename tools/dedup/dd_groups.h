@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Groups of near documents: gathered while documents are decided, and printed in the end, each with the one
- * that is kept first.
+ * Groups of near documents: gathered while documents are decided, and printed in the end, each with
+ * the one that is kept first.
  */
 
 #ifndef DD_GROUPS_H

@@ -16,8 +16,10 @@
 
 #include <simidx_sketch.h>
 
-/* Documents with ids and handles that follow each other, as those of one run do unless others write to the
- * index between its commits. */
+/*
+ * Documents with ids and handles that follow each other, as those of one run do unless others write
+ * to the index between its commits.
+ */
 struct stretch {
 	uint64_t id, handle; /* of the first; DD_LEFT_OUT of all */
 	uint64_t n;
@@ -45,7 +47,8 @@ struct dd_kept {
 static int fail(const struct dd_kept *kept, const simidx_error *err)
 {
 	if (!kept->options->index && err->code == SIMIDX_E_NO_SPACE)
-		return tl_error("no room in %s for temporary files: --tmpdir names another directory",
+		return tl_error("no room in %s for temporary files: --tmpdir names another "
+				"directory",
 				kept->options->tmpdir);
 	return tl_index_error(kept->options->index, err);
 }
@@ -287,8 +290,8 @@ int dd_kept_note(struct dd_kept *kept, uint64_t crowd, uint64_t id)
 	return 0;
 }
 
-int dd_kept_candidate(const struct dd_kept *kept, const simidx_results *results, uint64_t crowd, size_t i,
-		      simidx_match *match)
+int dd_kept_candidate(const struct dd_kept *kept, const simidx_results *results, uint64_t crowd,
+		      size_t i, simidx_match *match)
 {
 	size_t at = (size_t)(crowd >> 1), mask = kept->n_slots - 1;
 

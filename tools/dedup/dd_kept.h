@@ -24,8 +24,10 @@
 /** Most candidates with which a text is compared, unless --all or --pairs is given. */
 #define DD_MOST_COMPARED 64
 
-/** What the inputs have. Features are what others have made of texts that are not here: two fingerprints are
- * made of them as of texts, and these alone decide. */
+/**
+ * What the inputs have. Features are what others have made of texts that are not here: two
+ * fingerprints are made of them as of texts, and these alone decide.
+ */
 enum dd_kind { DD_TEXTS, DD_FEATURES, DD_FINGERPRINTS };
 
 struct dd_kept;
@@ -49,7 +51,8 @@ int dd_kept_thread(struct dd_kept *kept, simidx_reader **reader, simidx_text **t
 /**
  * What asks for the candidates of a document. Any thread.
  *
- * @param sketch  of a text with words, or of features, or with the fingerprint alone; `query` points to it
+ * @param sketch  of a text with words, or of features, or with the fingerprint alone; `query`
+ *                points to it
  */
 int dd_kept_query(const struct dd_kept *kept, const simidx_sketch *sketch, simidx_query *query,
 		  simidx_error *err);
@@ -62,45 +65,55 @@ int dd_kept_query(const struct dd_kept *kept, const simidx_sketch *sketch, simid
 int dd_kept_is_near(const simidx_query *query, uint64_t fp, uint64_t fp2, unsigned *distance);
 
 /**
- * A text has a crowd where all candidates that its search may give are at distance 0, so that one of the same
- * bytes may be beyond them. Such a text is noted by a hash of its bytes when it is kept. All others are among
- * the candidates of a text of the same bytes: those before them stay the same.
+ * A text has a crowd where all candidates that its search may give are at distance 0, so that one
+ * of the same bytes may be beyond them. Such a text is noted by a hash of its bytes when it is
+ * kept. All others are among the candidates of a text of the same bytes: those before them stay the
+ * same.
  *
  * @return the hash, or 0: there is no crowd
  */
 uint64_t dd_kept_crowd(const simidx_query *query, const simidx_results *results, const char *text,
 		       size_t size);
 
-/** Note a document that was just put. Returns 0, also if `crowd` is 0, or TL_TROUBLE with a message. */
+/**
+ * Note a document that was just put. Returns 0, also if `crowd` is 0, or TL_TROUBLE with a message.
+ */
 int dd_kept_note(struct dd_kept *kept, uint64_t crowd, uint64_t id);
 
 /**
- * Candidate number `i` of a text: those of the results, and then those that were noted with its hash.
+ * Candidate number `i` of a text: those of the results, and then those that were noted with its
+ * hash.
  *
  * @param match  set to it; of one that was noted, to id and distance only
  * @return 0: there are no more
  */
-int dd_kept_candidate(const struct dd_kept *kept, const simidx_results *results, uint64_t crowd, size_t i,
-		      simidx_match *match);
+int dd_kept_candidate(const struct dd_kept *kept, const simidx_results *results, uint64_t crowd,
+		      size_t i, simidx_match *match);
 
 /** Bytes of what was noted. */
 size_t dd_kept_bytes(const struct dd_kept *kept);
 
-/** A reader that finds also what is not committed, between dd_kept_begin() and dd_kept_commit(). Returns 0,
- * or TL_TROUBLE with a message. */
+/**
+ * A reader that finds also what is not committed, between dd_kept_begin() and dd_kept_commit().
+ * Returns 0, or TL_TROUBLE with a message.
+ */
 int dd_kept_reader(struct dd_kept *kept, simidx_reader **reader);
 
 /**
- * Before the first transaction, where the mark is of a run that was killed: from then on nothing comes any
- * more that it has sent. Returns 0, or TL_TROUBLE with a message.
+ * Before the first transaction, where the mark is of a run that was killed: from then on nothing
+ * comes any more that it has sent. Returns 0, or TL_TROUBLE with a message.
  */
 int dd_kept_resume(struct dd_kept *kept);
 
-/** Take the write lock, so that nobody else adds documents. Returns 0, or TL_TROUBLE with a message. */
+/**
+ * Take the write lock, so that nobody else adds documents. Returns 0, or TL_TROUBLE with a message.
+ */
 int dd_kept_begin(struct dd_kept *kept);
 
-/** Say which documents may be kept next, so that an index on another machine is asked for their labels
- * once. Of `docs` ids and labels are looked at. Returns 0, or TL_TROUBLE with a message. */
+/**
+ * Say which documents may be kept next, so that an index on another machine is asked for their
+ * labels once. Of `docs` ids and labels are looked at. Returns 0, or TL_TROUBLE with a message.
+ */
 int dd_kept_expect(struct dd_kept *kept, const simidx_doc *docs, size_t n);
 
 /**
@@ -115,8 +128,9 @@ int dd_kept_put(struct dd_kept *kept, const simidx_sketch *sketch, const char *l
 		uint64_t *id);
 
 /**
- * Remember a text that is left out, without a label: a later run finds it again by its fingerprints,
- * where the document that it is near to is too far away for that. In this run it is not compared with.
+ * Remember a text that is left out, without a label: a later run finds it again by its
+ * fingerprints, where the document that it is near to is too far away for that. In this run it is
+ * not compared with.
  *
  * @return 0, or TL_TROUBLE with a message
  */
@@ -135,12 +149,17 @@ const char *dd_kept_mark(const struct dd_kept *kept);
 /** Read it again. Returns 0, or TL_TROUBLE with a message. */
 int dd_kept_read_mark(struct dd_kept *kept);
 
-/** What has no number: a document of an earlier run, and one that this run has left out and remembers. */
+/**
+ * What has no number: a document of an earlier run, and one that this run has left out and
+ * remembers.
+ */
 #define DD_EARLIER UINT64_MAX
 #define DD_LEFT_OUT (UINT64_MAX - 1)
 
-/** The number among the documents that this run has kept, from 0, of an id; or one of these two. Any
- * thread, while nothing is put. */
+/**
+ * The number among the documents that this run has kept, from 0, of an id; or one of these two. Any
+ * thread, while nothing is put.
+ */
 uint64_t dd_kept_handle(const struct dd_kept *kept, uint64_t id);
 
 #endif /* DD_KEPT_H */

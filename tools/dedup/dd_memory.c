@@ -7,20 +7,26 @@
 
 #define MB ((uint64_t)1 << 20)
 
-/* Of the half of the tables: the program with its libraries and what a merge of the index needs; each thread
- * with its extractors, reader and buffers; and tables with which it is worth to begin. */
+/*
+ * Of the half of the tables: the program with its libraries and what a merge of the index needs;
+ * each thread with its extractors, reader and buffers; and tables with which it is worth to begin.
+ */
 #define PROGRAM (24 * MB)
 #define THREAD (1 * MB)
 #define LEAST_TABLES (4 * MB)
 
-/* A batch ends at this number of documents, and of less memory at fewer; or when its texts have a share of the
- * memory. Shingles of the texts need up to four times that. */
+/*
+ * A batch ends at this number of documents, and of less memory at fewer; or when its texts have a
+ * share of the memory. Shingles of the texts need up to four times that.
+ */
 #define BATCH_DOCUMENTS 4096
 #define BATCH_MEMORY (256 * MB)
 #define BATCH_SHARE 16
 
-/* Rows that are not merged have a share of the memory, and need about this number of bytes each. With more
- * of them than MOST_ROWS, merges are hardly fewer. */
+/*
+ * Rows that are not merged have a share of the memory, and need about this number of bytes each.
+ * With more of them than MOST_ROWS, merges are hardly fewer.
+ */
 #define ROWS_SHARE 8
 #define ROW 320
 #define MOST_ROWS 250000

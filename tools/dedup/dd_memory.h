@@ -2,12 +2,14 @@
 /* Copyright the libsimidx authors */
 
 /*
- * How --memory is divided. One half is for documents that wait to be decided, and for the rows that the
- * index has not yet merged. Of the other half, the program and its threads have a fixed part, and the rest
- * is for the tables: what must be known of each file and document until the end of the run. Each document
- * is charged with the most that it can need in the tables, before it is added to them.
+ * How --memory is divided. One half is for documents that wait to be decided, and for the rows that
+ * the index has not yet merged. Of the other half, the program and its threads have a fixed part,
+ * and the rest is for the tables: what must be known of each file and document until the end of the
+ * run. Each document is charged with the most that it can need in the tables, before it is added to
+ * them.
  *
- * What a text needs while a thread works on it is not in this: up to 40 times its size (simidx_text.h).
+ * What a text needs while a thread works on it is not in this: up to 40 times its size
+ * (simidx_text.h).
  */
 
 #ifndef DD_MEMORY_H

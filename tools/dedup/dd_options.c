@@ -27,8 +27,8 @@ static int call_similarity(void *options, const char *value)
 
 	if (strspn(value, "0123456789.") != strlen(value) || *end || end == value ||
 	    similarity <= 0 || similarity > 1) {
-		tl_usage_error("--similarity: expected a number above 0 and at most 1, such as 0.8, "
-			       "found '%s'",
+		tl_usage_error("--similarity: expected a number above 0 and at most 1, such as "
+			       "0.8, found '%s'",
 			       value);
 		return -1;
 	}
@@ -40,9 +40,9 @@ static int call_similarity(void *options, const char *value)
 static const struct tl_option near_rows[] = {
 	{ 0, "similarity", "S", TL_CALL(call_similarity),
 	  .help = "texts are near from this on (default: 0.8)",
-	  .more = "How similar two texts must be, above 0 and at most 1 (default: 0.8). The similarity is "
-		  "the number of runs of five neighbouring words that both texts have, divided by the "
-		  "number of those that any of the two has." },
+	  .more = "How similar two texts must be, above 0 and at most 1 (default: 0.8). The "
+		  "similarity is the number of runs of five neighbouring words that both texts "
+		  "have, divided by the number of those that any of the two has." },
 	{ 0, "no-verify", NULL, TL_FLAG(struct dd_options, no_verify),
 	  .help = "trust the fingerprints of texts",
 	  .more = "Do not compare the texts: two fingerprints of each decide. That is faster, and "
@@ -75,45 +75,46 @@ static const struct tl_option output_rows[] = {
 	  .help = "print only what could go; with -0 for xargs -0",
 	  .more = "Print only what could go, as it is and without escapes: a path or FILE:LINE a "
 		  "line. With -0 each ends with a NUL byte, and so do the names that --files-from "
-		  "reads, as between find -print0 and xargs -0. Without -0 a name with line ends is not "
-		  "printed, as it would be taken for several names; that is told, and the exit code is 1. A "
-		  "text of standard input is not printed. FILE:LINE is no name of a file, but there may be "
-		  "a file that has it as its name: do not remove such lines as files. What "
-		  "fingerprints alone have "
-		  "decided is not printed, but its number is told; with --no-verify, and of rows that "
-		  "have no texts, it is printed." },
+		  "reads, as between find -print0 and xargs -0. Without -0 a name with line ends "
+		  "is not printed, as it would be taken for several names; that is told, and the "
+		  "exit code is 1. A text of standard input is not printed. FILE:LINE is no name "
+		  "of a file, but there may be a file that has it as its name: do not remove such "
+		  "lines as files. What fingerprints alone have decided is not printed, but its "
+		  "number is told; with --no-verify, and of rows that have no texts, it is "
+		  "printed." },
 	{ 0, "stream", NULL, TL_FLAG(struct dd_options, stream),
 	  .help = "write the inputs that are new, as they come",
 	  .more = "Be a filter: write each input that is near to none before it to standard "
-		  "output, in the order of the inputs. A row is written as it came, line by line; of "
-		  "a file that is one text the path is written, with escapes in a name that has "
-		  "line ends. With -0 such paths have no escapes and end with a NUL byte, and so do "
-		  "the names that --files-from reads. The line of --header is not written." },
+		  "output, in the order of the inputs. A row is written as it came, line by line; "
+		  "of a file that is one text the path is written, with escapes in a name that has "
+		  "line ends. With -0 such paths have no escapes and end with a NUL byte, and so "
+		  "do the names that --files-from reads. The line of --header is not written." },
 	{ 0, "dups", "FILE", TL_TEXT(struct dd_options, dups),
 	  .help = "with --stream: write to FILE what was left out",
 	  .more = "With --stream: write to FILE what was left out: how similar it is, what it is, "
-		  "and to what it is near, separated by tabs. Nothing is replaced: FILE must be new or "
-		  "empty, but with --index lines are added to it. What INDEX has with the same label is "
-		  "known and not written; but a row without a label that an earlier run has kept is "
-		  "written as near to 'id N', which may be the row itself, so that nothing should be removed "
-		  "that is near to an id. FILE must not be an input, which is an error; only a new one "
-		  "may be in a directory or list, and is left out there." },
+		  "and to what it is near, separated by tabs. Nothing is replaced: FILE must be "
+		  "new or empty, but with --index lines are added to it. What INDEX has with the "
+		  "same label is known and not written; but a row without a label that an earlier "
+		  "run has kept is written as near to 'id N', which may be the row itself, so that "
+		  "nothing should be removed that is near to an id. FILE must not be an input, "
+		  "which is an error; only a new one may be in a directory or list, and is left "
+		  "out there." },
 	{ 0, "index", "INDEX", TL_TEXT(struct dd_options, index),
 	  .help = "with --stream: remember what was new in INDEX",
-	  .more = "With --stream: remember what was new in the index INDEX, which is made if it is not there; "
-		  "what is in it is not new. Of documents of earlier runs only the fingerprints are "
-		  "there, so these decide (up to a weight of 112, as --no-verify), and the similarity is "
-		  "'fp'. What was left out as near to a text that weighs more apart is remembered, too, "
-		  "without its label: the same inputs again leave out all that was left out before. "
-		  "What was written is synced before the commit that remembers it: "
-		  "after a crash the same inputs again, with >> to the same file, give each new one "
-		  "at least once." },
+	  .more = "With --stream: remember what was new in the index INDEX, which is made if it is "
+		  "not there; what is in it is not new. Of documents of earlier runs only the "
+		  "fingerprints are there, so these decide (up to a weight of 112, as "
+		  "--no-verify), and the similarity is 'fp'. What was left out as near to a text "
+		  "that weighs more apart is remembered, too, without its label: the same inputs "
+		  "again leave out all that was left out before. What was written is synced before "
+		  "the commit that remembers it: after a crash the same inputs again, with >> to "
+		  "the same file, give each new one at least once." },
 	{ 0, "untrusted", NULL, TL_FLAG(struct dd_options, is_untrusted),
 	  .help = "check the pages of INDEX before they are used",
-	  .more = "Check the pages of the index of --index before anything relies on them. For an index that "
-		  "others could write or that may be damaged: it can end the program by a signal "
-		  "otherwise. One that belongs to another user is always checked. It takes a quarter of "
-		  "a second for 10 million documents." },
+	  .more = "Check the pages of the index of --index before anything relies on them. For an "
+		  "index that others could write or that may be damaged: it can end the program by "
+		  "a signal otherwise. One that belongs to another user is always checked. It "
+		  "takes a quarter of a second for 10 million documents." },
 	{ 0, "json", NULL, TL_FLAG(struct dd_options, json), .help = "print a JSON object a line" },
 	{ 'q', "quiet", NULL, TL_FLAG(struct dd_options, quiet),
 	  .help = "no notices, no progress, no summary" },
@@ -123,24 +124,25 @@ static const struct tl_option output_rows[] = {
 static const struct tl_option resource_rows[] = {
 	{ 0, "threads", "N", TL_NUMBER(struct dd_options, threads, 1, TL_MAX_THREADS),
 	  .help = "number of threads (default: one a core)",
-	  .more = "The number of threads (default: one a core, but not more than --memory is enough "
-		  "for)." },
+	  .more = "The number of threads (default: one a core, but not more than --memory is "
+		  "enough for)." },
 	{ 0, "memory", "BYTES", TL_SIZE(struct dd_options, memory, 0, UINT64_MAX),
 	  .standard = "1G", .help = "at least 56M, and 2M a thread",
-	  .more = "How much memory may be used: at least 56M and 2M for each thread. One half is for "
-		  "documents that wait and for the index. Of the other half, the program has 24M and "
-		  "each thread 1M, and the rest is for what must be known until the end: of each "
-		  "document 56 bytes at most, of each file 150 bytes and its path. When that is full, "
-		  "the run ends with exit 2: all that was read before is decided and printed, and it "
-		  "is told where reading has ended. If there are too many files, or likely too many "
-		  "rows, that is told at the beginning. Not in this are the pages of the index, which the "
-		  "system takes back when it needs them, and what a thread needs for a text: up to 40 "
-		  "times its size." },
+	  .more = "How much memory may be used: at least 56M and 2M for each thread. One half is "
+		  "for documents that wait and for the index. Of the other half, the program has "
+		  "24M and each thread 1M, and the rest is for what must be known until the end: "
+		  "of each document 56 bytes at most, of each file 150 bytes and its path. When "
+		  "that is full, the run ends with exit 2: all that was read before is decided and "
+		  "printed, and it is told where reading has ended. If there are too many files, "
+		  "or likely too many rows, that is told at the beginning. Not in this are the "
+		  "pages of the index, which the system takes back when it needs them, and what a "
+		  "thread needs for a text: up to 40 times its size." },
 	{ 0, "spill", "BYTES", TL_SIZE(struct dd_options, spill, 0, UINT64_MAX),
 	  .help = "disk for texts that cannot be read again",
-	  .more = "Texts of pipes and compressed files cannot be read again, so those that are kept are "
-		  "stored in a temporary file, compressed, up to this size (default: a tenth of the free "
-		  "space). Beyond it fingerprints decide, and the similarity is 'fp'." },
+	  .more = "Texts of pipes and compressed files cannot be read again, so those that are "
+		  "kept are stored in a temporary file, compressed, up to this size (default: a "
+		  "tenth of the free space). Beyond it fingerprints decide, and the similarity is "
+		  "'fp'." },
 	{ 0, "tmpdir", "DIR", TL_TEXT(struct dd_options, tmpdir),
 	  .help = "where temporary files go (default: $TMPDIR or /tmp)",
 	  .more = "The directory for temporary files (default: $TMPDIR or /tmp). Without --index "
@@ -166,39 +168,43 @@ static const struct tl_option rows[] = {
 	{ TL_HELP_ROW },
 	{ TL_VERSION_ROW },
 	{ TL_SECTION("Output") },
-	{ TL_PARAGRAPH("A line for each document of a group, the one that is kept first, then the others by "
-		       "their similarity to it: the group, which is the number of its first document in "
-		       "the order of the inputs; the similarity in percent; keep or drop; the path, or FILE:LINE. "
-		       "The columns are separated by tabs. Documents that are near to none are left "
-		       "out. A document is compared with those that are kept, in the order in which "
-		       "their fingerprints are near to its own, and joins the first one that is near "
-		       "enough.") },
-	{ TL_PARAGRAPH("The similarity is 'fp' where a text could not be read again, so that fingerprints "
-		       "decided. Of bare fingerprints it is the number of bits that differ.") },
+	{ TL_PARAGRAPH("A line for each document of a group, the one that is kept first, then the "
+		       "others by their similarity to it: the group, which is the number of its "
+		       "first document in the order of the inputs; the similarity in percent; keep "
+		       "or drop; the path, or FILE:LINE. The columns are separated by tabs. "
+		       "Documents that are near to none are left out. A document is compared with "
+		       "those that are kept, in the order in which their fingerprints are near to "
+		       "its own, and joins the first one that is near enough.") },
+	{ TL_PARAGRAPH("The similarity is 'fp' where a text could not be read again, so that "
+		       "fingerprints decided. Of bare fingerprints it is the number of bits that "
+		       "differ.") },
 	{ TL_PARAGRAPH("With --json: group, similarity (null for fp) or for bare fingerprints "
-		       "distance, keep, path, line. With --pairs: similarity or distance, and path, "
-		       "line, path2, line2; so in --dups, where id2 is the id in the index, and a "
-		       "document of an earlier run has label2, if it has a label, and no path2. What is not "
-		       "UTF-8 is in path_hex, path2_hex or label2_hex instead, two hex digits a byte.") },
-	{ TL_PARAGRAPH("A text that is contained in a much longer one is not near to it. Texts without words are "
-		       "near to texts of the same bytes only, and empty ones to nothing. A file that is reached twice counts once, also by another name of it (a hard "
-		       "link); if it could go, each of its paths has a line. A file that has changed "
-		       "since it was read, or its owner, mode or hard links, is left out of groups and of "
-		       "--drop-list, and that is told. Its texts cannot be compared any more, so that "
-		       "fingerprints decide, which is told, too. But rows may be added to a file of "
-		       "rows: those before them are compared.") },
+		       "distance, keep, path, line. With --pairs: similarity or distance, and "
+		       "path, line, path2, line2; so in --dups, where id2 is the id in the index, "
+		       "and a document of an earlier run has label2, if it has a label, and no "
+		       "path2. What is not UTF-8 is in path_hex, path2_hex or label2_hex instead, "
+		       "two hex digits a byte.") },
+	{ TL_PARAGRAPH("A text that is contained in a much longer one is not near to it. Texts "
+		       "without words are near to texts of the same bytes only, and empty ones to "
+		       "nothing. A file that is reached twice counts once, also by another name of "
+		       "it (a hard link); if it could go, each of its paths has a line. A file "
+		       "that has changed since it was read, or its owner, mode or hard links, is "
+		       "left out of groups and of --drop-list, and that is told. Its texts cannot "
+		       "be compared any more, so that fingerprints decide, which is told, too. But "
+		       "rows may be added to a file of rows: those before them are compared.") },
 	{ TL_SECTION("Formats") },
-	{ TL_PARAGRAPH("As 'simidx-load --help' describes them. All inputs have texts, or all have fingerprints, or all "
-		       "have features, which others have made of texts. Of features two fingerprints are "
-		       "made as of texts, and these decide (--accept, default: 112), so that the similarity "
-		       "is 'fp'.") },
+	{ TL_PARAGRAPH("As 'simidx-load --help' describes them. All inputs have texts, or all have "
+		       "fingerprints, or all have features, which others have made of texts. Of "
+		       "features two fingerprints are made as of texts, and these decide "
+		       "(--accept, default: 112), so that the similarity is 'fp'.") },
 	{ TL_SECTION("Exit status") },
 	{ TL_TERM("0", "Done, with or without duplicates.") },
 	{ TL_TERM("1", "Some inputs could not be read; the others were.") },
-	{ TL_TERM("2", "It could not be done, or was interrupted; with --index also if the output was closed, as "
-		       "then not all is remembered.") },
+	{ TL_TERM("2", "It could not be done, or was interrupted; with --index also if the output "
+		       "was closed, as then not all is remembered.") },
 	{ TL_SECTION("Examples") },
-	{ TL_EXAMPLE("simidx-dedup -r articles/", "Groups of near-duplicates among the texts of a directory.") },
+	{ TL_EXAMPLE("simidx-dedup -r articles/",
+		     "Groups of near-duplicates among the texts of a directory.") },
 	{ TL_EXAMPLE("simidx-dedup -r --drop-list -0 articles/ | xargs -0r rm --",
 		     "Delete what is near to another one. Look at the groups first.") },
 	{ TL_EXAMPLE("zcat crawl.jsonl.gz | simidx-dedup --stream -F jsonl - >new.jsonl",
@@ -214,9 +220,9 @@ const struct tl_command dd_command = {
 	.least = 0,
 	.most = INT_MAX,
 	.summary = "find near-duplicates among files and rows",
-	.about = "Find near-duplicates among the inputs: files, rows of files, or with -r all files of "
-		 "directories. Groups of them are printed, and what of each could go. Nothing is "
-		 "deleted.",
+	.about = "Find near-duplicates among the inputs: files, rows of files, or with -r all "
+		 "files of directories. Groups of them are printed, and what of each could go. "
+		 "Nothing is deleted.",
 	.options = rows,
 };
 
@@ -235,7 +241,8 @@ static int check_together(const struct dd_options *options)
 	if (options->pairs + options->drop_list + options->stream > 1)
 		return tl_usage_error("only one of --pairs, --drop-list and --stream can be given");
 	if (!options->stream && (options->dups || options->index))
-		return tl_usage_error("%s goes with --stream", options->dups ? "--dups" : "--index");
+		return tl_usage_error("%s goes with --stream",
+				      options->dups ? "--dups" : "--index");
 	if (options->is_untrusted && !options->index)
 		return tl_usage_error("--untrusted is about the index of --index");
 	if (options->json && (options->drop_list || (options->stream && !options->dups)))
@@ -248,7 +255,8 @@ static int check_together(const struct dd_options *options)
 				      dd_comparing_option(options));
 	if (options->inputs.nul_lists && !options->inputs.lists.n && !options->drop_list &&
 	    !options->stream)
-		return tl_usage_error("-0 is about --files-from, --drop-list and --stream, and none is given");
+		return tl_usage_error(
+			"-0 is about --files-from, --drop-list and --stream, and none is given");
 	if (options->inputs.hidden && !options->inputs.recursive)
 		return tl_usage_error("--hidden is about the directories of -r");
 	return options->stream ? in_files_check_lines(&options->inputs, "--stream") : TL_PROCEED;
@@ -284,8 +292,9 @@ static int take_operands(struct dd_options *options, char **operands, size_t n)
 	if (inputs->format == &in_format_ids || inputs->format == &in_format_labels)
 		return tl_usage_error("-F %s has no documents", inputs->format->name);
 	if (inputs->format == &in_format_full)
-		return tl_usage_error("-F full is for simidx-load; simidx-query dump prints rows for -F dump, "
-				      "too");
+		return tl_usage_error(
+			"-F full is for simidx-load; simidx-query dump prints rows for -F dump, "
+			"too");
 	inputs->may_recurse = inputs->may_be_missing = 1;
 	inputs->operands = operands;
 	inputs->n_operands = n;

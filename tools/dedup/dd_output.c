@@ -55,13 +55,16 @@ static int check_outputs(const struct dd_options *options)
 		if (has_dups && is_same(inputs->operands[i], STDIN_FILENO, &status))
 			return tl_error("%s: is an input, so --dups cannot write to it", dups);
 		if (has_output && is_same(inputs->operands[i], STDIN_FILENO, &output))
-			return tl_error("%s: is an input, and standard output, too", inputs->operands[i]);
+			return tl_error("%s: is an input, and standard output, too",
+					inputs->operands[i]);
 	}
 	for (size_t i = 0; i < inputs->lists.n; i++) {
 		if (has_dups && is_same(inputs->lists.at[i], STDIN_FILENO, &status))
-			return tl_error("%s: is a list of inputs, so --dups cannot write to it", dups);
+			return tl_error("%s: is a list of inputs, so --dups cannot write to it",
+					dups);
 		if (has_output && is_same(inputs->lists.at[i], STDIN_FILENO, &output))
-			return tl_error("%s: is a list of inputs, and standard output, too", inputs->lists.at[i]);
+			return tl_error("%s: is a list of inputs, and standard output, too",
+					inputs->lists.at[i]);
 	}
 	if (!has_dups)
 		return 0;
@@ -70,7 +73,8 @@ static int check_outputs(const struct dd_options *options)
 	if (in_guard_is_file(dups))
 		return tl_error("%s: is a file of the index, so --dups cannot write to it", dups);
 	if (status.st_size && !options->index)
-		return tl_error("%s: is not empty, and --dups replaces nothing: remove it, or name another file", dups);
+		return tl_error("%s: is not empty, and --dups replaces nothing: remove it, or name "
+				"another file", dups);
 	return 0;
 }
 
@@ -122,7 +126,10 @@ void dd_output_free(struct dd_output *output)
 	free(output);
 }
 
-/* The mark is of a run that has not come to its end and wrote to these files. Others may be at work. */
+/*
+ * The mark is of a run that has not come to its end and wrote to these files. Others may be at
+ * work.
+ */
 static int goes_on(const struct dd_output *output, const char *mark)
 {
 	return dd_mark_committed(mark, stdout) >= 0 ||
@@ -205,7 +212,9 @@ static void json_place(struct tl_json *json, const struct dd_output *output,
 
 /* ---- decisions ---- */
 
-/* A document of this run, or of an earlier one, of which only the label is known, or else the id. */
+/*
+ * A document of this run, or of an earlier one, of which only the label is known, or else the id.
+ */
 struct other {
 	const struct dd_name *name; /* NULL: of an earlier run */
 	uint64_t id;
@@ -385,15 +394,19 @@ void dd_output_tell(const struct dd_output *output)
 	char n[TL_NUMBER_SIZE];
 
 	if (counts->known)
-		tl_notice("%s document%s in %s already, with the same label: not new, and not in --dups",
+		tl_notice("%s document%s in %s already, with the same label: not new, and not in "
+			  "--dups",
 			  tl_write_count(counts->known, n), counts->known == 1 ? " is" : "s are",
 			  output->options->index);
 	if (counts->unnamed && output->dups)
-		tl_notice("%s document%s near to one of an earlier run, and have no labels: each may be that "
-			  "document itself, read again, so %s is no list of what can go",
-			  tl_write_count(counts->unnamed, n), counts->unnamed == 1 ? " is" : "s are",
-			  output->options->dups);
+		tl_notice("%s document%s near to one of an earlier run, and have no labels: each "
+			  "may be that document itself, read again, so %s is no list of what can "
+			  "go",
+			  tl_write_count(counts->unnamed, n),
+			  counts->unnamed == 1 ? " is" : "s are", output->options->dups);
 	if (counts->trusted)
-		tl_notice("%s document%s near by fingerprints alone: not listed, as no texts were compared",
-			  tl_write_count(counts->trusted, n), counts->trusted == 1 ? " is" : "s are");
+		tl_notice("%s document%s near by fingerprints alone: not listed, as no texts were "
+			  "compared",
+			  tl_write_count(counts->trusted, n),
+			  counts->trusted == 1 ? " is" : "s are");
 }

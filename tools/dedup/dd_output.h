@@ -2,7 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * What is printed of the decisions: pairs and new inputs as they come, groups at the end (dd_groups.h).
+ * What is printed of the decisions: pairs and new inputs as they come, groups at the end
+ * (dd_groups.h).
  */
 
 #ifndef DD_OUTPUT_H
@@ -22,7 +23,9 @@ struct dd_output *dd_output_new(const struct dd_options *options, struct dd_file
 /** Free. NULL is allowed. */
 void dd_output_free(struct dd_output *output);
 
-/** Bytes that are needed until the end for a document that is kept, and for one that is near to it. */
+/**
+ * Bytes that are needed until the end for a document that is kept, and for one that is near to it.
+ */
 void dd_output_bytes(const struct dd_output *output, uint64_t *kept, uint64_t *near);
 
 /** What is to hear of the decisions. */
@@ -46,7 +49,8 @@ struct dd_output_counts {
 	uint64_t near;    /* documents that are near to others; with --pairs the pairs */
 	uint64_t known;   /* documents that the index has by their own labels; not in `near` */
 	uint64_t unnamed; /* of `near`: to one of an earlier run, and neither has a label */
-	uint64_t trusted; /* documents left out of --drop-list, as fingerprints alone have decided */
+	/* documents left out of --drop-list, as fingerprints alone have decided */
+	uint64_t trusted;
 	uint64_t groups;
 	uint64_t changed; /* files that have changed since they were read */
 	uint64_t broken;  /* names left out of --drop-list, as they have line ends */

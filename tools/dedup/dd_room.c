@@ -16,7 +16,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A private directory has a name that mkdtemp() makes of this, and in it a file that the run has locked. */
+/*
+ * A private directory has a name that mkdtemp() makes of this, and in it a file that the run has
+ * locked.
+ */
 #define PREFIX "simidx-dedup-"
 #define FORM PREFIX "XXXXXX"
 #define MARKER "simidx-dedup.run"
@@ -25,7 +28,10 @@
 #define UNFINISHED_PREFIX ".simidx-"
 #define UNFINISHED_FORM UNFINISHED_PREFIX "XXXXXX"
 
-/* If another run removes a directory that this one is making, another is made: at most this number of times. */
+/*
+ * If another run removes a directory that this one is making, another is made: at most this number
+ * of times.
+ */
 #define TRIES 16
 
 struct dd_room {
@@ -89,14 +95,16 @@ static void remove_room(const char *path)
 static int lock_marker(const char *path, int flags)
 {
 	int dir = open_directory(AT_FDCWD, path);
-	int fd = dir < 0 ? -1 : openat(dir, MARKER,
-				       flags | O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	int fd = dir < 0 ? -1
+			 : openat(dir, MARKER,
+				  flags | O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	struct stat status;
 
 	if (dir >= 0)
 		close(dir);
-	if (fd >= 0 && (flock(fd, LOCK_EX | LOCK_NB) || fstat(fd, &status) ||
-			!S_ISREG(status.st_mode) || status.st_uid != geteuid() || !status.st_nlink)) {
+	if (fd >= 0 &&
+	    (flock(fd, LOCK_EX | LOCK_NB) || fstat(fd, &status) || !S_ISREG(status.st_mode) ||
+	     status.st_uid != geteuid() || !status.st_nlink)) {
 		close(fd);
 		fd = -1;
 	}
@@ -133,7 +141,8 @@ static int make(struct dd_room *room, const char *tmpdir)
 		    (int)sizeof(room->path))
 			return tl_error("%s: the name is too long", tmpdir);
 		if (!mkdtemp(room->path))
-			return tl_error("cannot make a directory in %s: %s", tmpdir, strerror(errno));
+			return tl_error("cannot make a directory in %s: %s", tmpdir,
+					strerror(errno));
 		room->fd = lock_marker(room->path, O_CREAT | O_EXCL);
 		if (room->fd >= 0)
 			return 0;

@@ -26,7 +26,9 @@
 /* If the first so many rows are rejected, the others will be, too: it is a matter of options. */
 #define HOPELESS 1000
 
-/* After this number of rows it is estimated how many there are, and again after ten times as many. */
+/*
+ * After this number of rows it is estimated how many there are, and again after ten times as many.
+ */
 #define ESTIMATED_AFTER 10000
 
 struct run {
@@ -41,7 +43,8 @@ struct run {
 	struct dd_memory memory;
 	uint64_t bytes;      /* that a document may need of it */
 	uint64_t estimated_at;
-	char full[512];      /* where reading has ended, as the memory is used up; "" = it has not */
+	/* where reading has ended, as the memory is used up; "" = it has not */
+	char full[512];
 	uint64_t documents, rejected;
 	uint64_t unread;     /* comparisons for which a text could not be read again */
 	uint64_t skipped;    /* files found that are no texts */
@@ -80,7 +83,8 @@ static void show_progress(struct run *run)
 	run->shown = now;
 	dd_output_count(run->output, &counts);
 	if (total > bytes)
-		snprintf(percent, sizeof(percent), "%.0f %%, ", 100.0 * (double)bytes / (double)total);
+		snprintf(percent, sizeof(percent), "%.0f %%, ",
+			 100.0 * (double)bytes / (double)total);
 	tl_progress_show("%s%s document%s, %s/s, %s %s", percent,
 			 tl_write_amount((double)run->documents, number),
 			 run->documents == 1 ? "" : "s",
@@ -103,7 +107,8 @@ static void tell_unread(struct run *run, const struct dd_counts *all)
 		if (!why[i] || !all->gone[i])
 			continue;
 		run->unread += all->gone[i];
-		tl_error("fingerprints decided %s time%s whether a text is near to an earlier one, as %s",
+		tl_error("fingerprints decided %s time%s whether a text is near to an earlier one, "
+			 "as %s",
 			 tl_write_count(all->gone[i], n), all->gone[i] == 1 ? "" : "s", why[i]);
 	}
 }
@@ -123,38 +128,46 @@ static void sum_up(struct run *run)
 			  dd_texts_problem(dd_engine_texts(run->engine)));
 	tell_unread(run, &all);
 	if (all.exhausted)
-		tl_notice("%s document%s compared with the %d nearest in vain, and had more that may be near "
-			  "(--all)",
-			  tl_write_count(all.exhausted, n[0]), all.exhausted == 1 ? " was" : "s were",
-			  DD_MOST_COMPARED);
+		tl_notice("%s document%s compared with the %d nearest in vain, and had more that "
+			  "may be near (--all)",
+			  tl_write_count(all.exhausted, n[0]),
+			  all.exhausted == 1 ? " was" : "s were", DD_MOST_COMPARED);
 	if (all.not_utf8)
 		tl_notice("%s text%s not UTF-8", tl_write_count(all.not_utf8, n[0]),
 			  all.not_utf8 == 1 ? " is" : "s are");
 	if (all.empty)
 		tl_notice("%s %s no words: only a text of the same bytes is near to %s",
-			  tl_write_count(all.empty, n[0]), all.empty == 1 ? "text has" : "texts have",
+			  tl_write_count(all.empty, n[0]),
+			  all.empty == 1 ? "text has" : "texts have",
 			  all.empty == 1 ? "it" : "one");
 	if (run->skipped)
-		tl_notice("%s file%s and %s skipped (first: %s)", tl_write_count(run->skipped, n[0]),
+		tl_notice("%s file%s and %s skipped (first: "
+			  "%s)", tl_write_count(run->skipped, n[0]),
 			  run->skipped == 1 ? " is no text" : "s are no texts",
 			  run->skipped == 1 ? "was" : "were",
 			  run->first_skipped ? run->first_skipped : "?");
 	dd_output_tell(run->output);
 	if (run->rejected)
-		snprintf(rejected, sizeof(rejected), ", %s rejected", tl_write_count(run->rejected, n[0]));
+		snprintf(rejected, sizeof(rejected),
+			 ", %s "
+			 "rejected",
+			 tl_write_count(run->rejected, n[0]));
 	tl_write_count(run->documents, n[0]);
 	tl_write_count(counts.near, n[1]);
 	if (run->options->pairs)
-		tl_notice("%s document%s in %.1f s: %s pair%s%s", n[0], run->documents == 1 ? "" : "s",
-			  seconds, n[1], counts.near == 1 ? "" : "s", rejected);
+		tl_notice("%s document%s in %.1f s: %s pair%s%s", n[0],
+			  run->documents == 1 ? "" : "s", seconds, n[1],
+			  counts.near == 1 ? "" : "s", rejected);
 	else if (run->options->stream)
 		tl_notice("%s document%s in %.1f s: %s new, %s near to others%s", n[0],
 			  run->documents == 1 ? "" : "s", seconds,
-			  tl_write_count(run->documents - counts.near - counts.known, n[2]), n[1], rejected);
+			  tl_write_count(run->documents - counts.near - counts.known, n[2]), n[1],
+			  rejected);
 	else
 		tl_notice("%s document%s in %.1f s: %s near to others, in %s group%s%s", n[0],
 			  run->documents == 1 ? "" : "s", seconds, n[1],
-			  tl_write_count(counts.groups, n[2]), counts.groups == 1 ? "" : "s", rejected);
+			  tl_write_count(counts.groups, n[2]), counts.groups == 1 ? "" : "s",
+			  rejected);
 }
 
 /* ---- memory ---- */
@@ -209,9 +222,11 @@ static void estimate(struct run *run)
 	tables = expected * (double)run->bytes;
 	if (tables <= (double)run->memory.tables)
 		return;
-	tl_notice("--memory is likely to be too small: there are about %s documents, which may need "
+	tl_notice("--memory is likely to be too small: there are about %s documents, which may "
+		  "need "
 		  "--memory %" PRIu64 "M",
-		  tl_write_amount(expected, documents), megabytes((uint64_t)tables, options->threads));
+		  tl_write_amount(expected, documents),
+		  megabytes((uint64_t)tables, options->threads));
 	run->estimated_at = 0;
 }
 
@@ -230,13 +245,13 @@ static int has_files_only(const struct in_files_options *inputs)
 static int is_written(const char *path)
 {
 	return in_guard_is_output(path) == IN_OUTPUT_HAD_BYTES &&
-	       tl_error("%s: is an input, so nothing can be written to it: let --dups or standard output be "
-			"another file", path);
+	       tl_error("%s: is an input, so nothing can be written to it: let --dups or standard "
+			"output be another file", path);
 }
 
 /*
- * At the start: there may be more files than the memory is enough for, and one of them may be a file
- * that is written. Returns 0 or an exit code.
+ * At the start: there may be more files than the memory is enough for, and one of them may be a
+ * file that is written. Returns 0 or an exit code.
  */
 static int check_files(const struct run *run)
 {
@@ -263,7 +278,8 @@ static int check_files(const struct run *run)
 	in_files_close(files);
 	if (code || tables <= run->memory.tables)
 		return code;
-	return tl_error("--memory is too small: there are %s files, which need at least --memory %" PRIu64
+	return tl_error("--memory is too small: there are %s files, which need at least --memory "
+			"%" PRIu64
 			"M",
 			tl_write_count(n, count), megabytes(tables, options->threads));
 }
@@ -272,9 +288,10 @@ static int tell_full(const struct run *run)
 {
 	char n[TL_NUMBER_SIZE];
 
-	return tl_error("--memory is used up by %s document%s: all before %s is decided, and nothing from there "
-			"on was read",
-			tl_write_count(run->documents, n), run->documents == 1 ? "" : "s", run->full);
+	return tl_error("--memory is used up by %s document%s: all before %s is decided, and "
+			"nothing from there on was read",
+			tl_write_count(run->documents, n), run->documents == 1 ? "" : "s",
+			run->full);
 }
 
 /* ---- reading ---- */
@@ -311,15 +328,17 @@ static int begin_engine(struct run *run, enum dd_kind kind)
 	if (kind == DD_FEATURES && comparing)
 		return tl_usage_error("%s is about texts, and the inputs have features", comparing);
 	if (kind == DD_TEXTS && options->radius >= 0 && !options->no_verify)
-		return tl_usage_error("--radius is about fingerprints; for texts it goes with --no-verify");
+		return tl_usage_error(
+			"--radius is about fingerprints; for texts it goes with --no-verify");
 	if (kind != DD_FINGERPRINTS && options->bits_given)
 		return tl_usage_error("--bits is about bare fingerprints, and the inputs have %s",
 				      plural[kind]);
 	if (kind == DD_FINGERPRINTS && of_texts)
-		return tl_usage_error("%s is about texts, and the inputs have fingerprints", of_texts);
+		return tl_usage_error("%s is about texts, and the inputs have fingerprints",
+				      of_texts);
 	if (kind == DD_TEXTS && options->similarity < DD_SIMILARITY && options->accept < 0)
-		tl_notice("some texts that are near may be missed: --accept %d, the default, suits a --similarity "
-			  "of %.1f and more",
+		tl_notice("some texts that are near may be missed: --accept %d, the default, suits "
+			  "a --similarity of %.1f and more",
 			  DD_ACCEPT, DD_SIMILARITY);
 	run->engine = dd_engine_new(options, kind, &run->memory, run->files,
 				    dd_room_path(run->room), &run->listener);
@@ -340,8 +359,8 @@ static int take_row(struct run *run, const struct in_row *row, uint32_t file)
 	int code = 0;
 
 	if (run->engine && kind != run->kind) {
-		snprintf(reason, sizeof(reason), "%s, and the inputs before have %s", singular[kind],
-			 plural[run->kind]);
+		snprintf(reason, sizeof(reason), "%s, and the inputs before have %s",
+			 singular[kind], plural[run->kind]);
 		reject(run, in_reader_place(reader), reason);
 		return 0;
 	}
@@ -394,8 +413,9 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 		else
 			reject(run, in_reader_place(reader), reader->reason);
 		if (run->rejected == HOPELESS && !run->documents)
-			return tl_error("the first 1,000 rows were all rejected, the last one because: %s",
-					reader->reason);
+			return tl_error(
+				"the first 1,000 rows were all rejected, the last one because: %s",
+				reader->reason);
 		if (rc == IN_FATAL) /* what came before stays, and other inputs follow */
 			break;
 		show_progress(run);
@@ -417,7 +437,8 @@ static int read_input(struct run *run, const struct in_file *input)
 	if (rc == IN_FATAL)
 		return tl_error("%s: %s", input->path, run->reader.reason);
 	if (rc == IN_SKIPPED)
-		reject(run, input->path, "is a directory (-r reads the files in one that is an INPUT)");
+		reject(run, input->path,
+		       "is a directory (-r reads the files in one that is an INPUT)");
 	else if (rc != IN_ROW)
 		reject(run, input->path, run->reader.reason);
 	if (rc != IN_ROW || !have_memory(run, dd_files_bytes(input->path), input->path))
@@ -521,5 +542,6 @@ int dd_run(const struct dd_options *options)
 	in_files_close(files);
 	free(run.first_skipped);
 	dd_files_free(run.files);
-	return !code && run.rejected + run.unread + counts.changed + counts.broken ? TL_PARTLY : code;
+	return !code && run.rejected + run.unread + counts.changed + counts.broken ? TL_PARTLY
+										   : code;
 }

@@ -8,8 +8,9 @@
  * character, and each other run of letters and digits, without differences of case or width. A text
  * of one to four tokens has one shingle, all of it. A text without tokens has none.
  *
- * A shingle is known by its hash of 64 bits. Two different ones of a pair of texts with 10^6 shingles
- * in all have the same hash with a chance of 1 in 10^7, and then the similarity is off by 10^-6.
+ * A shingle is known by its hash of 64 bits. Two different ones of a pair of texts with 10^6
+ * shingles in all have the same hash with a chance of 1 in 10^7, and then the similarity is off by
+ * 10^-6.
  */
 
 #ifndef DD_SHINGLES_H
@@ -58,9 +59,9 @@ int dd_shingles_make(struct dd_shingler *shingler, const char *utf8, size_t size
 void dd_shingles_free(struct dd_shingles *set);
 
 /**
- * The similarity of two texts, 0 to 1; 0 if one of them has no shingle, so that texts without tokens
- * are near to nothing. The result is the quotient of two whole numbers, rounded once: 4 of 5 shingles
- * give exactly the number that 0.8 is in C.
+ * The similarity of two texts, 0 to 1; 0 if one of them has no shingle, so that texts without
+ * tokens are near to nothing. The result is the quotient of two whole numbers, rounded once: 4 of 5
+ * shingles give exactly the number that 0.8 is in C.
  *
  * Cost: linear in both sets. Any thread.
  */

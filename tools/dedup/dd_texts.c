@@ -176,8 +176,9 @@ static enum dd_again open_file(struct dd_texts_reader *reader, uint32_t file)
 	if (reader->fd < 0)
 		return errno == EMFILE || errno == ENFILE ? DD_GONE_FAILED : DD_GONE_REMOVED;
 	state = dd_files_state(files, file, reader->fd);
-	if (state == DD_AS_READ || (state == DD_CHANGED && !dd_files_format(files, file)->is_whole &&
-				    dd_files_has_grown(files, file, reader->fd)))
+	if (state == DD_AS_READ ||
+	    (state == DD_CHANGED && !dd_files_format(files, file)->is_whole &&
+	     dd_files_has_grown(files, file, reader->fd)))
 		return DD_AGAIN;
 	close_file(reader);
 	return state == DD_CHANGED ? DD_GONE_CHANGED : DD_GONE_REMOVED;
@@ -202,8 +203,10 @@ static enum dd_again get_file(struct dd_texts_reader *reader, const struct kept 
 		rc = in_reader_next(&reader->parser, &row);
 	if (rc == IN_FATAL && in_reader_lacks_memory(&reader->parser))
 		return DD_GONE_MEMORY;
-	/* It was a row with this text when it was read: if it is not, the file has changed since, perhaps
-	 * just now. */
+	/*
+	 * It was a row with this text when it was read: if it is not, the file has changed since,
+	 * perhaps just now.
+	 */
 	if (rc != IN_ROW || row.kind != IN_TEXT)
 		return dd_files_state(files, kept->elsewhere, reader->fd) == DD_AS_READ ?
 			       DD_GONE_FAILED :

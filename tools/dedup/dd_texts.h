@@ -6,9 +6,9 @@
  * them. Nothing of a text stays in memory: it is read from its file, or, where that is a pipe or
  * compressed, from a temporary file (dd_spill.h).
  *
- * Thread rules: one thread reads inputs, with dd_texts_place(); one keeps, with dd_texts_keep(); any
- * number of others, each with its own dd_texts_reader, get what was kept before.
- * Memory: DD_TEXTS_BYTES a kept document, and that of dd_files.h.
+ * Thread rules: one thread reads inputs, with dd_texts_place(); one keeps, with dd_texts_keep();
+ * any number of others, each with its own dd_texts_reader, get what was kept before. Memory:
+ * DD_TEXTS_BYTES a kept document, and that of dd_files.h.
  */
 
 #ifndef DD_TEXTS_H

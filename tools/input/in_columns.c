@@ -33,8 +33,8 @@ const struct tl_option in_columns_rows[] = {
 		  "jsonl a string, dec and sdec also a number." },
 	{ 0, "header", NULL, TL_FLAG(struct in_columns, header),
 	  .help = "tsv, csv: the first line names the columns",
-	  .more = "The first line of tsv or csv names the columns: \"fp\", and if wanted \"id\" and "
-		  "\"label\". Others are ignored." },
+	  .more = "The first line of tsv or csv names the columns: \"fp\", and if wanted \"id\" "
+		  "and \"label\". Others are ignored." },
 	{ 0, "delimiter", "CHAR", TL_CALL(call_delimiter),
 	  .help = "csv: what separates columns (default: a comma)",
 	  .more = "What separates the columns of csv, such as ';' (default: a comma)." },
@@ -48,8 +48,8 @@ const struct tl_option in_columns_rows[] = {
 	  .help = "the same for \"label\"" },
 	{ 0, "text-field", "NAME", TL_TEXT(struct in_columns, text),
 	  .help = "jsonl: another name for the member \"text\"",
-	  .more = "Another name for the member \"text\" in jsonl. Then every object must have it, and "
-		  "\"fp\" and \"features\" are not read." },
+	  .more = "Another name for the member \"text\" in jsonl. Then every object must have it, "
+		  "and \"fp\" and \"features\" are not read." },
 	{ 0 },
 };
 

@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Values separated by commas, or another character, after RFC 4180: a field that begins with a quote ends with one and
- * may hold commas, newlines and, doubled, quotes.
+ * Values separated by commas, or another character, after RFC 4180: a field that begins with a
+ * quote ends with one and may hold commas, newlines and, doubled, quotes.
  */
 
 #include "input/in_table.h"

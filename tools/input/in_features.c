@@ -67,7 +67,8 @@ static void close_features(void *state)
 	free(features->bytes);
 }
 
-const struct in_format in_format_features = {
-	.name = "features", .is_whole = 1, .next = next_features, .state_size = sizeof(struct in_room),
-	.close = close_features
-};
+const struct in_format in_format_features = { .name = "features",
+					      .is_whole = 1,
+					      .next = next_features,
+					      .state_size = sizeof(struct in_room),
+					      .close = close_features };

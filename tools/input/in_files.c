@@ -29,15 +29,16 @@ const struct tl_option in_files_rows[] = {
 		  "mean nothing. May be repeated." },
 	{ '0', "null", NULL, TL_FLAG(struct in_files_options, nul_lists),
 	  .help = "names in such lists end with a NUL byte",
-	  .more = "Names in lists of --files-from, and what -F ids and -F labels read, end with a NUL "
-		  "byte and not with a line, as find -print0 writes them. Such labels have no "
+	  .more = "Names in lists of --files-from, and what -F ids and -F labels read, end with a "
+		  "NUL byte and not with a line, as find -print0 writes them. Such labels have no "
 		  "escapes." },
 	{ 'F', "format", "FORMAT",
 	  TL_WORD_FROM(struct in_files_options, format_word, in_format_load_names, 1),
 	  .help = "of all inputs: lines, tsv, csv, jsonl, npy, ...",
-	  .more = "The format of all inputs. Without it an input with a name in .tsv, .csv, .jsonl, "
-		  ".ndjson or .npy has that format, where .ndjson is jsonl. All other inputs, all "
-		  "files in directories and all files that are listed are one text each." },
+	  .more = "The format of all inputs. Without it an input with a name in .tsv, .csv, "
+		  ".jsonl, .ndjson or .npy has that format, where .ndjson is jsonl. All other "
+		  "inputs, all files in directories and all files that are listed are one text "
+		  "each." },
 	{ TL_GROUP(in_columns_rows, struct in_files_options, columns) },
 	{ 0 },
 };
@@ -207,7 +208,8 @@ static enum in_result next_walked(struct in_files *files, struct in_file *file)
 			fts_set(files->walk, entry, FTS_SKIP);
 			continue;
 		}
-		if (entry->fts_info == FTS_F && in_guard_is_output(entry->fts_path) == IN_OUTPUT_EMPTY)
+		if (entry->fts_info == FTS_F &&
+		    in_guard_is_output(entry->fts_path) == IN_OUTPUT_EMPTY)
 			continue;
 		if (entry->fts_info == FTS_F)
 			break;
@@ -381,8 +383,8 @@ int in_files_check_lines(const struct in_files_options *options, const char *opt
 		if (!format && i < options->n_operands)
 			format = in_format_of_path(options->operands[i], &reason);
 		if (format && format->is_binary)
-			return tl_usage_error("%s writes lines, and the rows of %s are none", option,
-					      format->name);
+			return tl_usage_error("%s writes lines, and the rows of %s are none",
+					      option, format->name);
 	}
 	return TL_PROCEED;
 }

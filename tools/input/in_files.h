@@ -21,7 +21,8 @@ struct in_files_options {
 	int may_recurse;         /* the program has -r, which may be advised */
 	int recursive;           /* -r: operands may be directories */
 	int hidden;              /* --hidden: in these, names that begin with a dot, too */
-	int format_word;         /* -F: 1 + place in in_format_load_names, 0 = none; read by the caller */
+	/* -F: 1 + place in in_format_load_names, 0 = none; read by the caller */
+	int format_word;
 	const struct in_format *format; /* of everything; NULL = operands by name, rest text */
 	int may_be_missing;      /* operands that cannot be opened are for the program to tell as it
 	                          * comes to them; in_files_check() passes over them */
@@ -62,8 +63,8 @@ const char *in_files_reason(const struct in_files *files);
 size_t in_files_n_stdin(char **names, size_t n);
 
 /**
- * Check operands and lists before anything else is done: they must be there and
- * readable, unless operands may be missing; their formats known to this build and fit for the options about columns.
+ * Check operands and lists before anything else is done: they must be there and readable, unless
+ * operands may be missing; their formats known to this build and fit for the options about columns.
  *
  * @param total_bytes  set to the size of all of them, or 0 when it cannot be told
  * @return 0, or -1 with a message

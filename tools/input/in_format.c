@@ -15,8 +15,9 @@ static const struct in_format *const formats[] = {
 const char *const in_format_names[] = { "text",  "lines", "tsv", "csv",  "jsonl",
 					"bin",   "npy",   "dump", "features", NULL };
 
-const char *const in_format_load_names[] = { "text",   "lines",    "tsv", "csv",    "jsonl", "bin",  "npy",
-					     "dump",   "features", "ids", "labels", "full",  NULL };
+const char *const in_format_load_names[] = { "text",   "lines", "tsv",  "csv",      "jsonl",
+					     "bin",    "npy",   "dump", "features", "ids",
+					     "labels", "full",  NULL };
 
 const struct in_format *in_format_at(int word)
 {

@@ -58,7 +58,8 @@ static enum in_result take_number(struct in_reader *reader, const json_t *object
 	*out = 0;
 	if (json_is_integer(value) && json_integer_value(value) >= 0)
 		*out = (uint64_t)json_integer_value(value);
-	if (json_is_integer(value) && json_integer_value(value) >= 0 && *out >= least && *out <= most)
+	if (json_is_integer(value) && json_integer_value(value) >= 0 && *out >= least &&
+	    *out <= most)
 		return IN_ROW;
 	snprintf(what, sizeof(what), "a number in %llu..%llu", (unsigned long long)least,
 		 (unsigned long long)most);
@@ -74,7 +75,9 @@ static enum in_result take_flag(struct in_reader *reader, const json_t *object, 
 	return json_is_boolean(value) ? IN_ROW : expected(reader, key, "true or false");
 }
 
-/* Bytes as tl_json_bytes() writes them, with a NUL byte after them. NULL where they are not there. */
+/*
+ * Bytes as tl_json_bytes() writes them, with a NUL byte after them. NULL where they are not there.
+ */
 static enum in_result take_bytes(struct in_reader *reader, const json_t *object, const char *key,
 				 size_t most, struct in_room *room, size_t *size)
 {
@@ -112,7 +115,8 @@ static enum in_result take_profile(struct in_reader *reader, const json_t *objec
 	simidx_info *info = &full->head.info;
 	const json_t *list = json_object_get(object, "check_fps");
 	size_t size, i, n = json_array_size(list);
-	enum in_result rc = take_bytes(reader, object, "profile", MAX_PROFILE, &full->profile, &size);
+	enum in_result rc = take_bytes(reader, object, "profile", MAX_PROFILE, &full->profile,
+				       &size);
 
 	if (rc != IN_ROW)
 		return rc;
@@ -124,8 +128,9 @@ static enum in_result take_profile(struct in_reader *reader, const json_t *objec
 		const json_t *value = json_array_get(list, i);
 
 		if (!json_is_string(value) ||
-		    tl_parse_fingerprint(json_string_value(value), json_string_length(value), 64, "",
-					 &full->check_fps[i], reader->reason, sizeof(reader->reason)))
+		    tl_parse_fingerprint(json_string_value(value), json_string_length(value), 64,
+					 "", &full->check_fps[i], reader->reason,
+					 sizeof(reader->reason)))
 			return expected(reader, "check_fps", what);
 	}
 	info->profile = full->profile.bytes;
@@ -168,7 +173,8 @@ static enum in_result take_next_id(struct in_reader *reader, const json_t *objec
 
 	info->next_id = SIMIDX_NO_ID;
 	if (!has_ids)
-		return value ? in_fail(reader, IN_FATAL, "\"next_id\" does not go with \"ids\":false")
+		return value ? in_fail(reader, IN_FATAL, "\"next_id\" does not go with "
+							 "\"ids\":false")
 			     : IN_ROW;
 	info->next_id = SIMIDX_MAX_ID + 1;
 	if (json_is_null(value))
@@ -185,15 +191,18 @@ static enum in_result take_head(struct in_reader *reader, const json_t *object)
 	int has_ids, has_fp2, has_times = 0, has_notes = 0;
 
 	if (!format || strcmp(format, IN_FULL_FORMAT))
-		return in_fail(reader, IN_FATAL, "no full dump: expected a first line with \"format\":\""
-			       IN_FULL_FORMAT "\", as 'simidx-query dump --format full' writes it");
+		return in_fail(
+			reader, IN_FATAL,
+			"no full dump: expected a first line with \"format\":\"" IN_FULL_FORMAT
+			"\", as 'simidx-query dump --format full' writes it");
 	head->info = (simidx_info)SIMIDX_INFO_INIT;
 	if (take_number(reader, object, "version", 0, INT_MAX, &version) != IN_ROW)
 		return IN_FATAL;
 	if (version != IN_FULL_VERSION)
-		return in_fail(reader, IN_FATAL, "a full dump of version %llu, and this program reads "
-			       "version %d", (unsigned long long)version, IN_FULL_VERSION);
-	if (take_number(reader, object, "bits", SIMIDX_MIN_BITS, SIMIDX_MAX_BITS, &bits) != IN_ROW ||
+		return in_fail(reader, IN_FATAL, "a full dump of version %llu, and this program "
+			       "reads version %d", (unsigned long long)version, IN_FULL_VERSION);
+	if (take_number(reader, object, "bits", SIMIDX_MIN_BITS, SIMIDX_MAX_BITS, &bits) !=
+		    IN_ROW ||
 	    take_flag(reader, object, "ids", &has_ids) != IN_ROW ||
 	    take_flag(reader, object, "fp2", &has_fp2) != IN_ROW ||
 	    (json_object_get(object, "times") &&
@@ -202,8 +211,10 @@ static enum in_result take_head(struct in_reader *reader, const json_t *object)
 	     take_flag(reader, object, "notes", &has_notes) != IN_ROW) ||
 	    take_profile(reader, object) != IN_ROW || take_form(reader, object) != IN_ROW ||
 	    take_next_id(reader, object, has_ids) != IN_ROW ||
-	    take_number(reader, object, "documents", 0, SIMIDX_MAX_ID, &head->info.documents) != IN_ROW ||
-	    take_bytes(reader, object, "mark", SIMIDX_MAX_MARK, &full->mark, &head->mark_size) != IN_ROW)
+	    take_number(reader, object, "documents", 0, SIMIDX_MAX_ID, &head->info.documents) !=
+		    IN_ROW ||
+	    take_bytes(reader, object, "mark", SIMIDX_MAX_MARK, &full->mark, &head->mark_size) !=
+		    IN_ROW)
 		return IN_FATAL;
 	head->info.bits = (unsigned)bits;
 	head->info.flags = (has_ids ? 0 : SIMIDX_CREATE_NO_IDS) |
@@ -227,7 +238,8 @@ static enum in_result take_note(struct in_reader *reader, const json_t *object, 
 	if (!value)
 		return IN_ROW;
 	if (!json_is_string(value) || (text && hex))
-		return in_fail(reader, IN_REJECTED, "expected one string, \"note\" or \"note_hex\"");
+		return in_fail(reader, IN_REJECTED, "expected one string, \"note\" or "
+						    "\"note_hex\"");
 	row->note = json_string_value(value);
 	row->note_size = json_string_length(value);
 	if (text)
@@ -251,7 +263,8 @@ static enum in_result next_first(struct in_reader *reader, struct in_row *row)
 
 	full->has_begun = 1;
 	if (rc == IN_END)
-		return in_fail(reader, IN_FATAL, "is empty: expected the first line of a full dump");
+		return in_fail(reader, IN_FATAL,
+			       "is empty: expected the first line of a full dump");
 	if (rc == IN_ROW)
 		rc = take_head(reader, object);
 	if (rc != IN_ROW)
@@ -273,14 +286,14 @@ static enum in_result take_last(struct in_reader *reader, const json_t *object)
 	if (rc != IN_ROW)
 		return rc;
 	if (documents != full->documents)
-		return in_fail(reader, IN_FATAL, "\"documents\" is %llu, but %llu came before: the dump is "
-			       "not whole",
+		return in_fail(reader, IN_FATAL, "\"documents\" is %llu, but %llu came before: the "
+			       "dump is not whole",
 			       (unsigned long long)documents, (unsigned long long)full->documents);
 	rc = in_next_line(reader, &line, &size);
 	if (rc == IN_END || rc == IN_FATAL)
 		return rc;
-	return in_fail(reader, IN_FATAL, "comes after the last line of the dump; other dumps are inputs "
-		       "of their own");
+	return in_fail(reader, IN_FATAL, "comes after the last line of the dump; other dumps are "
+		       "inputs of their own");
 }
 
 static enum in_result next_full(struct in_reader *reader, struct in_row *row)
@@ -293,8 +306,8 @@ static enum in_result next_full(struct in_reader *reader, struct in_row *row)
 		return next_first(reader, row);
 	rc = in_jsonl_line(reader, &object);
 	if (rc == IN_END)
-		return in_fail(reader, IN_FATAL, "ends after this without its last line, {\"documents\":N}: "
-			       "the dump is not whole");
+		return in_fail(reader, IN_FATAL, "ends after this without its last line, "
+			       "{\"documents\":N}: the dump is not whole");
 	if (rc == IN_ROW && json_object_get(object, "format"))
 		return in_fail(reader, IN_FATAL, "a second first line, inside the dump");
 	if (rc == IN_ROW && !json_object_get(object, "fp") && json_object_get(object, "documents"))

@@ -2,9 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * A full dump: an index as lines of JSON, from which the same index can be made again. The first line
- * says what the index is, then comes a line for each document as in the format jsonl, and the last
- * line says how many these were, so that a dump that was cut is noticed.
+ * A full dump: an index as lines of JSON, from which the same index can be made again. The first
+ * line says what the index is, then comes a line for each document as in the format jsonl, and the
+ * last line says how many these were, so that a dump that was cut is noticed.
  */
 
 #ifndef IN_FULL_H
@@ -12,7 +12,9 @@
 
 #include <simidx_info.h>
 
-/** The member "format" of the first line, and "version": it grows with incompatible changes only. */
+/**
+ * The member "format" of the first line, and "version": it grows with incompatible changes only.
+ */
 #define IN_FULL_FORMAT "simidx-dump"
 #define IN_FULL_VERSION 1
 
@@ -21,8 +23,10 @@
 
 /** The first line. */
 struct in_head {
-	/* bits, layout, flags, fill, plan, profile, check_fps, n_check_fps, documents and next_id, which
-	 * is SIMIDX_NO_ID without ids; plan is NULL and fill 0 where the line does not say. */
+	/*
+	 * bits, layout, flags, fill, plan, profile, check_fps, n_check_fps, documents and next_id,
+	 * which is SIMIDX_NO_ID without ids; plan is NULL and fill 0 where the line does not say.
+	 */
 	simidx_info info;
 	int has_layout;            /* info.layout is set */
 	const unsigned char *mark; /* simidx_get_mark() */

@@ -29,9 +29,12 @@ void in_guard_add_output(int fd);
 
 /** What in_guard_is_output() says. */
 enum in_output {
-	IN_OUTPUT_NONE,     /* the tool does not write to it */
-	IN_OUTPUT_EMPTY,    /* it does, and the file was empty: nothing in it is an input */
-	IN_OUTPUT_HAD_BYTES /* it does, and the file had bytes: they may be an input that gets lines */
+	/* the tool does not write to it */
+	IN_OUTPUT_NONE,
+	/* it does, and the file was empty: nothing in it is an input */
+	IN_OUTPUT_EMPTY,
+	/* it does, and the file had bytes: they may be an input that gets lines */
+	IN_OUTPUT_HAD_BYTES
 };
 
 /** Whether a path leads to a file that the tool writes. */

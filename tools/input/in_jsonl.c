@@ -33,8 +33,9 @@ void in_jsonl_close(void *state)
 /* ---- memory ---- */
 
 /*
- * jansson's lexer leaves out the byte for which it had no memory, and goes on. So it is noted here, for
- * the line that this thread parses. Nothing more is given for that line: it would ask again for every byte.
+ * jansson's lexer leaves out the byte for which it had no memory, and goes on. So it is noted here,
+ * for the line that this thread parses. Nothing more is given for that line: it would ask again for
+ * every byte.
  */
 static _Thread_local int is_short;
 
@@ -101,8 +102,10 @@ static int has_wrapped(const char *json, size_t size)
 	return 0;
 }
 
-/* Copy JSON, each such number N as ["\u0000N"], which nobody else writes. Returns the bytes written, `size` if
- * there was none; room is needed for 2 * size. */
+/*
+ * Copy JSON, each such number N as ["\u0000N"], which nobody else writes. Returns the bytes
+ * written, `size` if there was none; room is needed for 2 * size.
+ */
 static size_t wrap_numbers(const char *json, size_t size, char *out)
 {
 	const char *at = json, *end = json + size;
@@ -146,7 +149,8 @@ static enum in_result parse_line(struct in_reader *reader, const char *line, siz
 	pthread_once(&once, set_allocator);
 	is_short = 0;
 	held->json = json_loadb(line, size, flags, &error);
-	if (!held->json && !is_short && reader->columns->encoding == TL_DEC && !has_wrapped(line, size)) {
+	if (!held->json && !is_short && reader->columns->encoding == TL_DEC &&
+	    !has_wrapped(line, size)) {
 		if (in_room_have(&held->bytes, 2 * size))
 			return in_lack_memory(reader);
 		wrapped = wrap_numbers(line, size, held->bytes.bytes);
@@ -364,7 +368,9 @@ static enum in_result take_content(struct in_reader *reader, struct in_row *row,
 	const json_t *fp = NULL, *fp2 = NULL, *text = NULL, *features = NULL;
 	enum in_result rc;
 
-	/* With an option that names the member of fingerprints, or of texts, nothing else is read. */
+	/*
+	 * With an option that names the member of fingerprints, or of texts, nothing else is read.
+	 */
 	if (!text_key) {
 		fp = json_object_get(object, fp_key ? fp_key : "fp");
 		fp2 = json_object_get(object, "fp2");
@@ -377,8 +383,8 @@ static enum in_result take_content(struct in_reader *reader, struct in_row *row,
 		return in_fail(reader, IN_REJECTED, "expected a member \"%s\"", named);
 	if (!text && !fp && !features)
 		return in_fail(reader, IN_REJECTED,
-			       "expected one of \"text\", \"fp\" and \"features\"; --text-field and "
-			       "--fp-field name others");
+			       "expected one of \"text\", \"fp\" and \"features\"; --text-field "
+			       "and --fp-field name others");
 	if (!!text + !!fp + !!features > 1)
 		return in_fail(reader, IN_REJECTED,
 			       "expected only one of \"text\", \"fp\" and \"features\"");

@@ -39,7 +39,9 @@ enum in_result in_jsonl_line(struct in_reader *reader, const json_t **object);
 /** The document in an object. Returns IN_ROW, or IN_REJECTED with a reason. */
 enum in_result in_jsonl_row(struct in_reader *reader, const json_t *object, struct in_row *row);
 
-/** The time in a member that has this name; it is not known if it is not there. Returns as above. */
+/**
+ * The time in a member that has this name; it is not known if it is not there. Returns as above.
+ */
 enum in_result in_jsonl_time(struct in_reader *reader, const json_t *object, const char *key,
 			     struct in_row *row);
 

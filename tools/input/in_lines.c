@@ -76,7 +76,8 @@ enum in_result in_lines_part(struct in_lines *lines, int fd, char separator, uin
 			n = 0;
 		else if (n <= 0) {
 			lines->source.sys_errno = n < 0 ? errno : 0;
-			snprintf(lines->source.reason, sizeof(lines->source.reason), "cannot read: %s",
+			snprintf(lines->source.reason, sizeof(lines->source.reason),
+				 "cannot read: %s",
 				 n < 0 ? strerror(errno) : "the file ends before");
 			return IN_FATAL;
 		}

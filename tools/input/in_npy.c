@@ -39,7 +39,8 @@ static enum in_result take(struct in_reader *reader, size_t n, const char **byte
 	enum in_result rc = in_lines_need(lines, n);
 
 	if (rc == IN_END)
-		return in_fail(reader, IN_FATAL, "ends at byte %llu, inside the header of an .npy file",
+		return in_fail(reader, IN_FATAL,
+			       "ends at byte %llu, inside the header of an .npy file",
 			       (unsigned long long)lines->filled);
 	if (rc != IN_ROW)
 		return in_fail(reader, IN_FATAL, "%s", lines->source.reason);

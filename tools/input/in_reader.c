@@ -101,8 +101,8 @@ enum in_result in_reader_open_part(struct in_reader *reader, const char *path,
 	if (rc != IN_ROW)
 		return rc;
 	if (in_lines_part(&reader->lines, fd, separator(reader), offset, size) != IN_ROW)
-		return in_fail(reader, in_reader_lacks_memory(reader) ? IN_FATAL : IN_REJECTED, "%s",
-			       reader->lines.source.reason);
+		return in_fail(reader, in_reader_lacks_memory(reader) ? IN_FATAL : IN_REJECTED,
+			       "%s", reader->lines.source.reason);
 	return IN_ROW;
 }
 
@@ -186,7 +186,8 @@ enum in_result in_next_line(struct in_reader *reader, const char **line, size_t 
 	if (rc != IN_END)
 		reader->line = reader->lines.line;
 	/* The byte order mark that some editors put before UTF-8. */
-	if (rc == IN_ROW && reader->line == 1 && *size >= 3 && memcmp(*line, "\xef\xbb\xbf", 3) == 0) {
+	if (rc == IN_ROW && reader->line == 1 && *size >= 3 &&
+	    memcmp(*line, "\xef\xbb\xbf", 3) == 0) {
 		*line += 3;
 		*size -= 3;
 	}

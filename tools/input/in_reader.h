@@ -95,14 +95,14 @@ enum in_result in_reader_open(struct in_reader *reader, const char *path,
 			      const struct in_format *format, int is_stdin);
 
 /**
- * Begin with a part of a file that is one or more whole rows, ending the input before. What a format
- * remembers of earlier rows is not known here, such as the columns that a header names.
+ * Begin with a part of a file that is one or more whole rows, ending the input before. What a
+ * format remembers of earlier rows is not known here, such as the columns that a header names.
  *
  * @param path    as in_reader_open(); only its name
  * @param fd      stays the caller's and where it is; not compressed
  * @param offset, size  in bytes; as row_begins and in_reader_row_size() told
- * @return IN_ROW; with a reason IN_REJECTED when the file cannot be read or ends before, IN_FATAL when
- *         memory is short
+ * @return IN_ROW; with a reason IN_REJECTED when the file cannot be read or ends before, IN_FATAL
+ *         when memory is short
  */
 enum in_result in_reader_open_part(struct in_reader *reader, const char *path,
 				   const struct in_format *format, int fd, uint64_t offset,
@@ -131,7 +131,10 @@ enum in_result in_fail(struct in_reader *reader, enum in_result result,
 /** The same where memory is short, which ends the input and all others. Returns IN_FATAL. */
 enum in_result in_lack_memory(struct in_reader *reader);
 
-/** Whether this is why a function has returned IN_FATAL: to go on with other inputs would be in vain. */
+/**
+ * Whether this is why a function has returned IN_FATAL: to go on with other inputs would be in
+ * vain.
+ */
 int in_reader_lacks_memory(const struct in_reader *reader);
 
 /** For the line formats: the next line, its number and the reason if it is none. */

@@ -17,7 +17,8 @@ struct in_room {
 };
 
 /**
- * Have room for `size` bytes, or twice that of before, whichever is more. What was in it stays, but may move.
+ * Have room for `size` bytes, or twice that of before, whichever is more. What was in it stays, but
+ * may move.
  *
  * @return 0; -1 when memory is short, and then the room is as it was
  */

@@ -47,7 +47,10 @@ void in_source_free(struct in_source *source);
 enum in_result in_source_read(struct in_source *source, char *buffer, size_t room,
 			      size_t *got);
 
-/** Memory is short, for this or for what is done with the bytes. Sets the reason and returns IN_FATAL. */
+/**
+ * Memory is short, for this or for what is done with the bytes. Sets the reason and returns
+ * IN_FATAL.
+ */
 enum in_result in_source_lack_memory(struct in_source *source);
 
 #endif /* IN_SOURCE_H */

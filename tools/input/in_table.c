@@ -58,7 +58,9 @@ void in_table_close(void *state)
 	free(table->label.bytes);
 }
 
-/* Add a name to the list that a message shows, which ends in dots when there is no room for more. */
+/*
+ * Add a name to the list that a message shows, which ends in dots when there is no room for more.
+ */
 static void add_name(char names[NAMES_SIZE], const struct in_field *field)
 {
 	size_t used = strlen(names), room = NAMES_SIZE - used - strlen(DOTS);
@@ -122,8 +124,8 @@ static enum in_result read_header(struct in_reader *reader, const struct in_synt
 	if (rc != IN_ROW)
 		return rc;
 	if (reader->columns->keys_only && !table->id && !table->label)
-		return in_fail(reader, IN_FATAL, "the header names no column \"%s\" and none \"%s\", "
-			       "but %s", id, label, names);
+		return in_fail(reader, IN_FATAL, "the header names no column \"%s\" and none "
+			       "\"%s\", but %s", id, label, names);
 	if (!table->fp && !reader->columns->keys_only)
 		return in_fail(reader, IN_FATAL, "the header names no column \"%s\", but %s%s", fp,
 			       names, columns->fp ? "" : "; --fp-field tells which it is");
@@ -320,6 +322,7 @@ const struct in_format in_format_tsv = {
 };
 
 /* What simidx-query writes: this is tsv, and nothing about it is to be chosen. */
-const struct in_format in_format_dump = {
-	.name = "dump", .next = next_dump, .state_size = IN_TABLE_STATE_SIZE, .close = in_table_close
-};
+const struct in_format in_format_dump = { .name = "dump",
+					  .next = next_dump,
+					  .state_size = IN_TABLE_STATE_SIZE,
+					  .close = in_table_close };

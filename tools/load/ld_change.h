@@ -26,8 +26,8 @@ unsigned ld_change_sketch_flags(const struct ld_target *target);
  *
  * @param item  the row, with its fingerprints
  * @param doc   the document; in mode delete only its id or label is looked at
- * @param waits 0: SIMIDX_E_BUSY is returned at once. Another writer may be waiting for this one, where
- *              the transaction has a document already
+ * @param waits 0: SIMIDX_E_BUSY is returned at once. Another writer may be waiting for this one,
+ *              where the transaction has a document already
  * @return 0; with --mode if-new SIMIDX_E_EXISTS: something is near; with --mode delete
  *         SIMIDX_E_NOT_FOUND: it is not there; as simidx_writer_put() and simidx_loader_put()
  */

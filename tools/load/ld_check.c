@@ -58,7 +58,8 @@ static int check_short(const struct ld_options *options)
 
 static int reads_keys(const struct ld_options *options)
 {
-	return options->inputs.format == &in_format_ids || options->inputs.format == &in_format_labels;
+	return options->inputs.format == &in_format_ids ||
+	       options->inputs.format == &in_format_labels;
 }
 
 /* How many options write to standard output. */
@@ -72,8 +73,9 @@ static int count_outputs(const struct ld_options *options)
 /* A format of which the keys alone can be read. */
 static int has_keys(const struct in_format *format)
 {
-	return format == &in_format_ids || format == &in_format_labels || format == &in_format_tsv ||
-	       format == &in_format_csv || format == &in_format_jsonl || format == &in_format_dump;
+	return format == &in_format_ids || format == &in_format_labels ||
+	       format == &in_format_tsv || format == &in_format_csv || format == &in_format_jsonl ||
+	       format == &in_format_dump;
 }
 
 int ld_check_keys(const struct ld_options *options)
@@ -82,8 +84,9 @@ int ld_check_keys(const struct ld_options *options)
 	const struct in_files_options *inputs = &options->inputs;
 
 	if (inputs->format)
-		return has_keys(inputs->format) ? TL_PROCEED
-						: tl_usage_error("%s %s", takes, inputs->format->name);
+		return has_keys(inputs->format)
+			       ? TL_PROCEED
+			       : tl_usage_error("%s %s", takes, inputs->format->name);
 	for (size_t i = 0; i < inputs->n_operands; i++) {
 		const char *reason;
 		const struct in_format *format = in_format_of_path(inputs->operands[i], &reason);
@@ -107,8 +110,8 @@ static int check_delete(const struct ld_options *options)
 		return tl_usage_error("--mode delete reads ids and labels, so %s does not fit",
 				      inputs->columns.text ? "--text-field" : "--time");
 	if (options->create != LD_CREATE_IF_MISSING)
-		return tl_usage_error("--mode delete needs an index that is there, so --create does not "
-				      "fit");
+		return tl_usage_error(
+			"--mode delete needs an index that is there, so --create does not fit");
 	return TL_PROCEED;
 }
 
@@ -132,8 +135,8 @@ static int check_mode(const struct ld_options *options)
 	    options->inputs.format != &in_format_features)
 		return tl_usage_error("--accept goes with texts, and no input has any");
 	if (options->mode != LD_ADD && builds)
-		return tl_usage_error("--mode %s changes the index row by row, so %s does not fit", mode,
-				      builds);
+		return tl_usage_error("--mode %s changes the index row by row, so %s does not fit",
+				      mode, builds);
 	if (options->times && options->no_ids > 0)
 		return tl_usage_error("--times needs ids, so --ids none does not fit");
 	if (by_key && options->no_ids > 0)
@@ -141,7 +144,8 @@ static int check_mode(const struct ld_options *options)
 	if (by_key && options->duplicates != SIMIDX_DUPLICATES_REJECT)
 		return tl_usage_error("--on-duplicate goes with --mode add and if-new");
 	if (options->mode != LD_DELETE && reads_keys(options))
-		return tl_usage_error("-F %s goes with --mode delete", options->inputs.format->name);
+		return tl_usage_error("-F %s goes with --mode delete",
+				      options->inputs.format->name);
 	if (options->mode == LD_DELETE)
 		return check_delete(options);
 	return options->emit == LD_EMIT_NEW ? in_files_check_lines(&options->inputs, "--emit new") :
@@ -152,8 +156,9 @@ int ld_check_merge_only(const struct ld_options *options)
 {
 	if (ld_has_inputs(options) || options->from.n)
 		return tl_usage_error("--merge-only stores nothing, so it takes no INPUT");
-	if (options->mode != LD_ADD || options->touch || options->resume || options->write != LD_WRITE_AUTO ||
-	    options->create != LD_CREATE_IF_MISSING || options->merge == LD_MERGE_NEVER)
+	if (options->mode != LD_ADD || options->touch || options->resume ||
+	    options->write != LD_WRITE_AUTO || options->create != LD_CREATE_IF_MISSING ||
+	    options->merge == LD_MERGE_NEVER)
 		return tl_usage_error("--merge-only: options about storing documents do not fit");
 	return TL_PROCEED;
 }
@@ -164,10 +169,10 @@ static int check_full(const struct ld_options *options)
 	if (options->inputs.format != &in_format_full)
 		return TL_PROCEED;
 	if (options->features_by || tl_text_is_given(&options->text))
-		return tl_usage_error("-F full: the first line says how texts have become fingerprints, so "
-				      "%s not fit",
-				      options->features_by ? "--features-by does"
-							   : "options about texts do");
+		return tl_usage_error(
+			"-F full: the first line says how texts have become fingerprints, so %s "
+			"not fit",
+			options->features_by ? "--features-by does" : "options about texts do");
 	return TL_PROCEED;
 }
 
@@ -177,9 +182,10 @@ static int check_uri(const struct ld_options *options)
 	if (!tl_path_is_uri(options->index))
 		return TL_PROCEED;
 	if (options->from.n)
-		return tl_usage_error("--from: not into %s, which an engine holds; 'simidx-query dump "
-				      "--format full' and -F full move an index there",
-				      options->index);
+		return tl_usage_error(
+			"--from: not into %s, which an engine holds; 'simidx-query dump --format "
+			"full' and -F full move an index there",
+			options->index);
 	if (options->write == LD_WRITE_REBUILD)
 		return tl_usage_error("--write rebuild: not for %s, which an engine holds",
 				      options->index);
@@ -218,8 +224,8 @@ int ld_check_together(const struct ld_options *options)
 		return tl_usage_error("--resume goes on with an index that is there, so --create "
 				      "does not fit");
 	if (count_outputs(options) > 1)
-		return tl_usage_error("of --rejects, --summary and --emit only one can go to standard "
-				      "output");
+		return tl_usage_error(
+			"of --rejects, --summary and --emit only one can go to standard output");
 	if (options->features_by && tl_features_check(options->features_by))
 		return TL_TROUBLE;
 	if (options->features_by && tl_text_is_given(&options->text))

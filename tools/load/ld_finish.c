@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * What was put becomes visible: a loader builds the index, in the end or so that a writer goes on, or a
- * writer commits for the last time and merges.
+ * What was put becomes visible: a loader builds the index, in the end or so that a writer goes on,
+ * or a writer commits for the last time and merges.
  */
 
 #include "load/ld_run.h"
@@ -101,15 +101,15 @@ static void tell_left_out(struct ld_run *run, uint64_t duplicates, uint64_t told
 
 	if (run->options->duplicates != SIMIDX_DUPLICATES_REJECT || duplicates <= told)
 		return;
-	tl_error("%s of the documents that are taken over %s left out, as their ids or labels are in "
-		 "use (--on-duplicate first does so without an error)",
+	tl_error("%s of the documents that are taken over %s left out, as their ids or labels are "
+		 "in use (--on-duplicate first does so without an error)",
 		 tl_write_count(duplicates - told, count), duplicates - told == 1 ? "was" : "were");
 	run->report.rejected += duplicates - told;
 }
 
 /*
- * Have the loader build the index and put it in its place. Of all inputs that were read the mark says so;
- * without one, what the index says of its own stays.
+ * Have the loader build the index and put it in its place. Of all inputs that were read the mark
+ * says so; without one, what the index says of its own stays.
  */
 static int build(struct ld_run *run, simidx_loader_report *report)
 {

@@ -103,9 +103,10 @@ int ld_fit_sources(const struct ld_options *options)
 {
 	for (size_t i = 0; i < options->from.n; i++)
 		if (tl_path_is_uri(options->from.at[i]))
-			return tl_error("--from %s: not from an index that an engine holds; 'simidx-query "
-					"dump --format full' and -F full take its documents over",
-					options->from.at[i]);
+			return tl_error(
+				"--from %s: not from an index that an engine holds; 'simidx-query "
+				"dump --format full' and -F full take its documents over",
+				options->from.at[i]);
 	for (size_t i = 0; i < options->from.n; i++)
 		if (tl_path_is_same(options->from.at[i], options->index))
 			return tl_error("--from %s: is the index itself", options->from.at[i]);

@@ -26,7 +26,10 @@ int ld_fit_times(const struct ld_options *options, const char *path, unsigned fl
 /** The same where a new index is like no other one: then --times makes it keep them. */
 int ld_fit_new_times(const struct ld_options *options);
 
-/** So must --extractor or --features-by say what made the index at `path`, or one that is taken over. */
+/**
+ * So must --extractor or --features-by say what made the index at `path`, or one that is taken
+ * over.
+ */
 int ld_fit_extractor(const struct ld_options *options, const char *path, const simidx_info *info);
 
 /** An index cannot be taken over into itself. */

@@ -80,7 +80,8 @@ const char *ld_from_blamed(const struct ld_options *options, const simidx_error 
 	for (size_t i = 0; i < options->from.n; i++) {
 		size_t length = strlen(options->from.at[i]);
 
-		if (strncmp(err->text, options->from.at[i], length) == 0 && err->text[length] == ':')
+		if (strncmp(err->text, options->from.at[i], length) == 0 &&
+		    err->text[length] == ':')
 			return options->from.at[i];
 	}
 	return options->index;

@@ -38,7 +38,10 @@ uint64_t ld_from_documents(const struct ld_from *from);
 /** Let the loader take them over. Returns 0, or TL_TROUBLE with a message. */
 int ld_from_add(struct ld_from *from, simidx_loader *loader);
 
-/** What the options leave open of a new index is as in another one; fill 0 and no plan are not known. */
+/**
+ * What the options leave open of a new index is as in another one; fill 0 and no plan are not
+ * known.
+ */
 void ld_from_describe(const struct ld_options *options, const simidx_info *info,
 		      simidx_create_options *create);
 

@@ -43,7 +43,8 @@ static const char *profile_words(const simidx_info *info)
 }
 
 /* Whether documents of a dump can go where others are; `other` is where. With a message if not. */
-static int fit(const simidx_info *dump, const simidx_info *there, const char *place, const char *other)
+static int fit(const simidx_info *dump, const simidx_info *there, const char *place,
+	       const char *other)
 {
 	if (dump->bits != there->bits)
 		return tl_error("%s: the dump has fingerprints of %u bits, and %s of %u", place,
@@ -66,8 +67,9 @@ static int fit(const simidx_info *dump, const simidx_info *there, const char *pl
 				profile_length(there), profile_words(there));
 	if (dump->n_check_fps != there->n_check_fps ||
 	    memcmp(dump->check_fps, there->check_fps, dump->n_check_fps * sizeof(*dump->check_fps)))
-		return tl_error("%s: the texts of the dump have become fingerprints in another way than "
-				"those of %s: the fingerprints of the check texts differ", place, other);
+		return tl_error("%s: the texts of the dump have become fingerprints in another way "
+				"than those of %s: the fingerprints of the check texts "
+				"differ", place, other);
 	return 0;
 }
 
@@ -78,10 +80,12 @@ static int fit_options(const struct ld_options *options, const simidx_info *dump
 	int has_fp2 = (dump->flags & SIMIDX_CREATE_FP2) != 0;
 
 	if (options->bits && options->bits != dump->bits)
-		return tl_error("%s: the dump has fingerprints of %u bits, so --bits %u does not fit",
+		return tl_error("%s: the dump has fingerprints of %u bits, so --bits %u does not "
+				"fit",
 				place, dump->bits, options->bits);
 	if (options->no_ids >= 0 && options->no_ids == has_ids)
-		return tl_error("%s: the dump has %s, so --ids %s does not fit", place, ids_word(dump),
+		return tl_error("%s: the dump has %s, so --ids %s does not "
+				"fit", place, ids_word(dump),
 				has_ids ? "none" : "auto");
 	if (options->fp2 >= 0 && options->fp2 != has_fp2)
 		return tl_error("%s: the dump has %s, so --%s does not fit", place, fp2_words(dump),

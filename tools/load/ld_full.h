@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Full dumps as inputs (-F full): what their first lines say is what a new index is made like, or what
- * an index that is there must be like; and in the end it gets their next id and their mark.
+ * Full dumps as inputs (-F full): what their first lines say is what a new index is made like, or
+ * what an index that is there must be like; and in the end it gets their next id and their mark.
  */
 
 #ifndef LD_FULL_H
@@ -21,8 +21,8 @@ struct ld_full {
 };
 
 /**
- * A first line has come, and nothing is written yet: the target learns from it what a new index is to
- * be like. One that is there, and what earlier first lines said, must be of the same kind.
+ * A first line has come, and nothing is written yet: the target learns from it what a new index is
+ * to be like. One that is there, and what earlier first lines said, must be of the same kind.
  *
  * @param place  of the line, for messages
  * @return 0, or TL_TROUBLE with a message
@@ -31,8 +31,8 @@ int ld_full_begin(struct ld_full *full, struct ld_target *target, const struct i
 		  const char *place);
 
 /**
- * Have the next commit of the writer, or the loader, keep the ids back that were once in use in what
- * was dumped. Nothing happens where no first line has told any.
+ * Have the next commit of the writer, or the loader, keep the ids back that were once in use in
+ * what was dumped. Nothing happens where no first line has told any.
  *
  * @return as simidx_writer_reserve_ids()
  */

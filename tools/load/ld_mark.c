@@ -186,7 +186,9 @@ static int get(struct ld_target *target, const struct ld_mark *own, struct ld_ma
 	if (!rc && target->documents && parse(bytes, n, mark))
 		return tl_error("%s: --resume: it does not say how far a load has come",
 				options->index);
-	/* What is there was stored before this load. Or it was interrupted before its first commit. */
+	/*
+	 * What is there was stored before this load. Or it was interrupted before its first commit.
+	 */
 	if (rc || !target->documents || (mark->files == LD_MARK_COMPLETE && are_apart(mark, own))) {
 		*mark = *own;
 		return 0;
@@ -195,8 +197,8 @@ static int get(struct ld_target *target, const struct ld_mark *own, struct ld_ma
 	if (mark->files == LD_MARK_COMPLETE && reads_stdin(&options->inputs))
 		return tl_error("%s: --resume: the last load came to its end", options->index);
 	if (own->digest != mark->digest && mark->files == LD_MARK_COMPLETE)
-		return tl_error("%s: --resume: the last load came to its end, and it had other inputs: load "
-				"these without --resume",
+		return tl_error("%s: --resume: the last load came to its end, and it had other "
+				"inputs: load these without --resume",
 				options->index);
 	if (own->digest != mark->digest)
 		return tl_error("%s: --resume: the load that was interrupted had other inputs",
@@ -223,7 +225,8 @@ int ld_mark_check(struct ld_target *target, const struct ld_mark *start, int *fa
 		return TL_TROUBLE;
 	target->documents = info.documents;
 	code = get(target, &own, &now);
-	if (!code && (now.files != start->files || now.rows != start->rows || now.total != start->total))
+	if (!code &&
+	    (now.files != start->files || now.rows != start->rows || now.total != start->total))
 		code = tl_error("%s: --resume: another load of these inputs has gone on meanwhile",
 				target->options->index);
 	return code;

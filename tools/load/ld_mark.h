@@ -28,7 +28,9 @@ struct ld_mark {
 	uint64_t name[LD_MARK_NAMES]; /* hashes */
 };
 
-/** The mark of a load of these inputs that has not begun. Returns 0, or TL_TROUBLE with a message. */
+/**
+ * The mark of a load of these inputs that has not begun. Returns 0, or TL_TROUBLE with a message.
+ */
 int ld_mark_begin(const struct ld_options *options, unsigned bits, struct ld_mark *mark);
 
 /**
@@ -48,8 +50,8 @@ int ld_mark_set(const struct ld_options *options, simidx_writer *writer, simidx_
 int ld_mark_get(struct ld_target *target, struct ld_mark *mark);
 
 /**
- * Begin the first transaction that stores something, and look whether the load still is to go on where
- * ld_mark_get() has said. Returns 0, or TL_TROUBLE with a message.
+ * Begin the first transaction that stores something, and look whether the load still is to go on
+ * where ld_mark_get() has said. Returns 0, or TL_TROUBLE with a message.
  *
  * @param failure  set to the code of beginning
  */

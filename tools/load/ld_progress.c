@@ -148,7 +148,9 @@ static const char *doing(const char *phase)
 	return phase;
 }
 
-/* Who is in the way, with whom the reason ends: "... by another writer: simidx-load (process 9)". */
+/*
+ * Who is in the way, with whom the reason ends: "... by another writer: simidx-load (process 9)".
+ */
 static const char *holder_in(const char *reason)
 {
 	const char *name = reason, *next;

@@ -191,7 +191,8 @@ static void print_remarks(const struct ld_report *report)
 	} texts[LD_N_REMARKS] = {
 		[LD_SKIPPED] = { "file is no text and was skipped",
 				 "files are no texts and were skipped", "" },
-		[LD_FUTURE] = { "row has a time in the future", "rows have times in the future", "" },
+		[LD_FUTURE] = { "row has a time in the future", "rows have times in the future",
+				"" },
 		[LD_NAMED_JSON] = { "file with a name in .json was taken as a text",
 				    "files with names in .json were taken as one text each",
 				    ": -F jsonl reads an object a line" },
@@ -274,7 +275,8 @@ void ld_report_success(struct ld_report *report)
 		add_documents(line, report);
 	} else {
 		add_count(line, report->stored, "document");
-		fprintf(line, " %s", is_insert ? done[report->options->mode] : "added by a rebuild");
+		fprintf(line, " %s",
+			is_insert ? done[report->options->mode] : "added by a rebuild");
 		add_time(line, report);
 		add_documents(line, report);
 	}

@@ -77,7 +77,10 @@ struct ld_report {
 /** Begin; opens --rejects and --summary. Returns 0, or TL_TROUBLE with a message. */
 int ld_report_begin(struct ld_report *report, const struct ld_options *options);
 
-/** Write the summary and close what is open. Returns `code`, or TL_TROUBLE when not all could be written. */
+/**
+ * Write the summary and close what is open. Returns `code`, or TL_TROUBLE when not all could be
+ * written.
+ */
 int ld_report_end(struct ld_report *report, int code);
 
 /**

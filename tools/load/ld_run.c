@@ -103,7 +103,10 @@ static int prepare(struct ld_run *run, const struct in_row *row)
 		ld_report_build(&run->report, ld_target_others(target));
 	if (code || !was_closed || target->state != LD_INSERTING)
 		return code;
-	/* Rows that were to be passed over have been read since the mark was, which may have taken long. */
+	/*
+	 * Rows that were to be passed over have been read since the mark was, which may have taken
+	 * long.
+	 */
 	if (run->resumes)
 		code = ld_mark_check(target, &run->start, &run->failure);
 	if (!code)
@@ -187,22 +190,23 @@ static int wait_for(const struct ld_run *run, int least, int most)
 }
 
 /*
- * Whether a new index that is built of standard input becomes visible, and grows from then on: its rows
- * come slowly. An index that is to be replaced stays until the new one is complete.
+ * Whether a new index that is built of standard input becomes visible, and grows from then on: its
+ * rows come slowly. An index that is to be replaced stays until the new one is complete.
  */
 static int is_trickle(const struct ld_run *run, int fd)
 {
 	const struct ld_options *options = run->options;
 
 	return run->target->state == LD_BUILDING && run->target->is_new && run->is_stdin &&
-	       options->write == LD_WRITE_AUTO && options->create != LD_CREATE_TRUNCATE && !options->from.n &&
-	       run->reader.format != &in_format_full && pauses(fd, wait_for(run, TRICKLE_MS, INT_MAX));
+	       options->write == LD_WRITE_AUTO && options->create != LD_CREATE_TRUNCATE &&
+	       !options->from.n && run->reader.format != &in_format_full &&
+	       pauses(fd, wait_for(run, TRICKLE_MS, INT_MAX));
 }
 
 /*
- * The input has nothing more for now. If that lasts, or the last commit was long ago, what has come is
- * committed: others wait for the write lock, and somebody for the lines that --emit writes. Returns
- * whether that failed, which ends the input.
+ * The input has nothing more for now. If that lasts, or the last commit was long ago, what has come
+ * is committed: others wait for the write lock, and somebody for the lines that --emit writes.
+ * Returns whether that failed, which ends the input.
  */
 static int commit_in_pause(void *ctx, int fd)
 {
@@ -235,7 +239,8 @@ static int skip_rows(struct ld_run *run, uint64_t rows)
 		if (rc == IN_FATAL && tl_stop_requested())
 			return 0;
 		if (rc == IN_FATAL && in_reader_lacks_memory(&run->reader))
-			return tl_error("%s: %s", in_reader_place(&run->reader), run->reader.reason);
+			return tl_error("%s: %s", in_reader_place(&run->reader),
+					run->reader.reason);
 		if (rc == IN_FATAL || rc == IN_END)
 			return tl_error("%s: --resume: it has fewer rows than were read before",
 					run->reader.path);
@@ -396,11 +401,13 @@ static void advise_unknown(const struct ld_run *run, int is_measured)
 	char n[2][TL_NUMBER_SIZE];
 
 	if (run->with)
-		tl_error("%s: 'simidx-query stats %s' shows %s documents if it is stored, %s if not, as "
-			 "long as nobody else changes the index%s", path, word, tl_write_count(run->with, n[0]),
+		tl_error("%s: 'simidx-query stats %s' shows %s documents if it is stored, %s if "
+			 "not, as long as nobody else changes the "
+			 "index%s", path, word, tl_write_count(run->with, n[0]),
 			 tl_write_count(run->without, n[1]), resume);
 	else if (is_measured && (run->options->mode == LD_ADD || run->options->mode == LD_IF_NEW))
-		tl_error("%s: 'simidx-query stats %s' shows %s documents as long as it is there%s", path,
+		tl_error("%s: 'simidx-query stats %s' shows %s documents as long as it is "
+			 "there%s", path,
 			 word, tl_write_count(run->report.documents, n[0]), resume);
 	else
 		tl_error("%s: 'simidx-query stats %s' shows what is there%s", path, word, resume);
@@ -422,8 +429,10 @@ static void report_failure(const struct ld_run *run, int is_measured)
 	tl_write_count(run->rows_committed, rows);
 	/* It would only meet the same damage again. */
 	if (run->rows_committed && run->failure != SIMIDX_E_CORRUPT)
-		resume = run->failure == SIMIDX_E_STATE ? "; --resume goes on, unless another load does so" :
-			 is_one ? "; --resume goes on after it" : "; --resume goes on after them";
+		resume = run->failure == SIMIDX_E_STATE
+				 ? "; --resume goes on, unless another load does so"
+			 : is_one ? "; --resume goes on after it"
+				  : "; --resume goes on after them";
 	if (run->is_unknown)
 		advise_unknown(run, is_measured);
 	else if (target->has_inserted && is_measured)

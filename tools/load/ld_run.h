@@ -22,7 +22,10 @@
 /** A load whose first so many rows are all rejected stops. */
 #define LD_HOPELESS 1000
 
-/** A writer commits after so many seconds, and a loader that gets its rows so slowly gives way to a writer. */
+/**
+ * A writer commits after so many seconds, and a loader that gets its rows so slowly gives way to a
+ * writer.
+ */
 #define LD_COMMIT_SECONDS 5
 
 /** Room for a place; one with a long path is cut in messages. */
@@ -40,7 +43,8 @@ struct ld_run {
 	struct ld_target *target;
 	struct ld_report report;
 	struct in_reader reader;
-	struct ld_queue *queue;   /* of texts, and of all rows for an engine; NULL until there is one */
+	/* of texts, and of all rows for an engine; NULL until there is one */
+	struct ld_queue *queue;
 	const struct ld_item *ahead; /* of a batch of the queue those that are not stored yet */
 	size_t n_ahead;
 	struct ld_places *places; /* of what was put into a loader */
@@ -55,7 +59,8 @@ struct ld_run {
 	uint64_t uncommitted;     /* rows since the last commit that were given to the writer */
 	uint64_t touched;         /* of these, rows that gave their time to a document */
 	uint64_t queued;          /* rows in the queue */
-	double committed_at;      /* when the last commit ended, or a writer or loader began; tl_seconds() */
+	/* when the last commit ended, or a writer or loader began; tl_seconds() */
+	double committed_at;
 	int is_stdin;             /* the input that is read is standard input */
 	int pause_code;           /* of a commit while the input paused: 0, or the exit code */
 	uint64_t bytes_apart;     /* of labels and notes put since the last commit */
@@ -64,7 +69,8 @@ struct ld_run {
 	uint64_t rows_committed;  /* as mark.total at the last commit */
 	int is_unknown;           /* whether the last commit, or what was built, is stored */
 	int failure;              /* code of the error of the index that ended the load, or 0 */
-	uint64_t without, with;   /* is_unknown: documents in the index if it is not, and if it is */
+	/* is_unknown: documents in the index if it is not, and if it is */
+	uint64_t without, with;
 };
 
 /**
@@ -93,15 +99,18 @@ int ld_store_fail(struct ld_run *run, const simidx_error *err);
 int ld_store_too_many(const struct ld_run *run);
 
 /**
- * What a commit, or the loader if it is not NULL, has to store besides documents: how far the load has
- * come, or in the end the mark that a full dump has brought from its index.
+ * What a commit, or the loader if it is not NULL, has to store besides documents: how far the load
+ * has come, or in the end the mark that a full dump has brought from its index.
  */
 int ld_store_mark(struct ld_run *run, simidx_loader *loader, const struct ld_mark *mark);
 
 /** ld_finish.c: everything has been put: commit and merge, or build. Returns 0 or an exit code. */
 int ld_store_finish(struct ld_run *run);
 
-/** Build a new index of what was put so far, and insert what follows into it. Returns 0 or an exit code. */
+/**
+ * Build a new index of what was put so far, and insert what follows into it. Returns 0 or an exit
+ * code.
+ */
 int ld_store_insert(struct ld_run *run);
 
 /** Move fresh rows into the tables, whoever else writes. Returns 0 or an exit code. */

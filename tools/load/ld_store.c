@@ -316,7 +316,9 @@ static int touch(struct ld_run *run, const struct ld_item *item, const simidx_ma
 	return 0;
 }
 
-/* A row whose id or label is in use: of its own document, which may have been seen again, or not. */
+/*
+ * A row whose id or label is in use: of its own document, which may have been seen again, or not.
+ */
 static int leave_out(struct ld_run *run, const struct ld_item *item, const simidx_doc *doc,
 		     const char *reason)
 {
@@ -366,8 +368,8 @@ static int put(struct ld_run *run, const struct ld_item *item)
 		return rc;
 	fill_document(run, item, &doc);
 	if (mode_needs_key(run) && doc.id == SIMIDX_NO_ID && !doc.label)
-		return reject(run, item, "it has no id and no label, and --mode replace and delete need "
-			      "one", 0);
+		return reject(run, item, "it has no id and no label, and --mode replace and delete "
+			      "need one", 0);
 	rc = ld_change_make(run->target, item, &doc, !run->uncommitted, &change, &err);
 	if (rc == SIMIDX_E_BUSY && run->uncommitted) {
 		if (commit_before(run))
@@ -433,7 +435,9 @@ int ld_store_ahead(void *ctx, const struct ld_item *items, size_t n)
 	return run->target->state == LD_INSERTING ? look_ahead(run) : 0;
 }
 
-/* Whether the writer has had what it has for long enough, so that others see it and get their turn. */
+/*
+ * Whether the writer has had what it has for long enough, so that others see it and get their turn.
+ */
 static int is_due(const struct ld_run *run)
 {
 	return run->uncommitted >= run->options->commit || run->bytes_apart >= BATCH_BYTES_APART ||

@@ -243,7 +243,8 @@ static int fill_create(struct ld_target *target, int of_texts, simidx_create_opt
 		if (!create->expect)
 			create->expect = target->like->documents;
 	} else if (of_texts) {
-		if (!target->text && tl_text_open(&options->text, target->bits, &target->text, &err))
+		if (!target->text &&
+		    tl_text_open(&options->text, target->bits, &target->text, &err))
 			return fail(target, &err);
 		create->profile = simidx_text_profile(target->text);
 		create->check_fps = simidx_text_check_fps(target->text, &create->n_check_fps);
@@ -338,8 +339,8 @@ static int create_index(struct ld_target *target, int of_texts)
 	if (!target->loader)
 		return 0;
 	target->state = LD_BUILDING;
-	target->flags = create.flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2 | SIMIDX_CREATE_TIMES |
-					SIMIDX_CREATE_NOTES);
+	target->flags = create.flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2 |
+					SIMIDX_CREATE_TIMES | SIMIDX_CREATE_NOTES);
 	target->profile = strdup(create.profile ? create.profile : "");
 	return target->profile ? 0 : tl_error("out of memory");
 }
@@ -498,8 +499,8 @@ int ld_target_describe(struct ld_target *target, simidx_info *info)
 }
 
 /*
- * Begin a transaction and end it. From then on nothing comes any more that a load which was killed has
- * sent, and what it has stored is seen for certain.
+ * Begin a transaction and end it. From then on nothing comes any more that a load which was killed
+ * has sent, and what it has stored is seen for certain.
  */
 static int begin_and_end(struct ld_target *target, simidx_error *err)
 {

@@ -94,8 +94,8 @@ int ld_target_extractor(struct ld_target *target, simidx_text **text);
 int ld_target_rebuild(struct ld_target *target, uint64_t rows);
 
 /**
- * From LD_BUILDING to LD_INSERTING: the loader has put a new index at the path, with so many documents of
- * this load.
+ * From LD_BUILDING to LD_INSERTING: the loader has put a new index at the path, with so many
+ * documents of this load.
  *
  * @return 0, or TL_TROUBLE with a message
  */
@@ -113,9 +113,9 @@ int ld_target_is_bare(const struct ld_target *target);
 int ld_target_again(struct ld_target *target, int rc, const simidx_error *err);
 
 /**
- * Go on where a load has stopped, before the first row: what it has sent is stored by then or never will be,
- * and the documents are counted again. A load that is at work is ended by that. Returns 0, or TL_TROUBLE
- * with a message.
+ * Go on where a load has stopped, before the first row: what it has sent is stored by then or never
+ * will be, and the documents are counted again. A load that is at work is ended by that. Returns 0,
+ * or TL_TROUBLE with a message.
  */
 int ld_target_resume(struct ld_target *target);
 
@@ -132,7 +132,10 @@ uint64_t ld_target_stored(const struct ld_target *target);
 /** Whether each change is one document more, as --mode says. */
 int ld_target_grows(const struct ld_target *target);
 
-/** What the load did or was about to do: "nothing", "build", "insert", "rebuild" or "insert, rebuild". */
+/**
+ * What the load did or was about to do: "nothing", "build", "insert", "rebuild" or "insert,
+ * rebuild".
+ */
 const char *ld_target_way(const struct ld_target *target);
 
 /** Close the index, so that it can be opened anew, and what writes to it. The rest stays. */

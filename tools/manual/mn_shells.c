@@ -163,7 +163,8 @@ void mn_print_bash(const struct tl_command *program)
 	     "\t-*) mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\") ;;\n"
 	     "\t*)\n"
 	     "\t\t[ -z \"$files\" ] || compopt -o filenames 2>/dev/null\n"
-	     "\t\tmapfile -t COMPREPLY < <(compgen -W \"$words\" ${files:+\"$files\"} -- \"$word\")\n"
+	     "\t\tmapfile -t COMPREPLY < <(compgen -W \"$words\" ${files:+\"$files\"} -- "
+	     "\"$word\")\n"
 	     "\t\t;;\n"
 	     "\tesac\n}");
 	fputs("complete -F ", stdout);

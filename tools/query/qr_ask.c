@@ -30,31 +30,32 @@ const struct tl_option qr_ask_rows[] = {
 	  .help = "the bits of a hexadecimal MASK may differ" },
 	{ 0, "second", "FP", TL_TEXT(struct qr_ask, fp2_text),
 	  .help = "the second fingerprint of the query",
-	  .more = "The second fingerprint of the query (in jsonl a member fp2), where the index has "
-		  "them: both together differ in at most 16 bits, or as --accept says." },
-	{ TL_PARAGRAPH("Near to a text is what differs in bits that hardly matter for it. Each bit has a "
-		       "weight, 32 times how far the features of the text outvote each other in it. "
-		       "The distance is the sum of the weights of the bits that differ, in both "
-		       "fingerprints where the index has two. At most 14 bits of the first may "
-		       "differ, not counting those of weight 0:") },
+	  .more = "The second fingerprint of the query (in jsonl a member fp2), where the index "
+		  "has them: both together differ in at most 16 bits, or as --accept says." },
+	{ TL_PARAGRAPH("Near to a text is what differs in bits that hardly matter for it. Each bit "
+		       "has a weight, 32 times how far the features of the text outvote each other "
+		       "in it. The distance is the sum of the weights of the bits that differ, in "
+		       "both fingerprints where the index has two. At most 14 bits of the first "
+		       "may differ, not counting those of weight 0:") },
 	{ 0, "accept", "A", TL_NUMBER(struct qr_ask, accept, 0, MAX_WEIGHT_SUM),
 	  .help = "weights up to A are near (default: 144 or 59)",
-	  .more = "Weights up to A are near, a whole number (default: 144 with second fingerprints, "
-		  "else 59)." },
+	  .more = "Weights up to A are near, a whole number (default: 144 with second "
+		  "fingerprints, else 59)." },
 	{ 0, "probes", "P", TL_COUNT(struct qr_ask, probes, 1, MAX_PROBES),
 	  .help = "look up the P likeliest ranges (default: 64)",
 	  .more = "Look up the P likeliest ranges of the tables, and judge what is there. Without "
-		  "this option they are 64, with plan 3x22 256, and an index of up to 128 documents "
-		  "for each of them is searched as a whole, which takes no longer. Of an index in HBase "
-		  "they are 16, whatever its size." },
+		  "this option they are 64, with plan 3x22 256, and an index of up to 128 "
+		  "documents for each of them is searched as a whole, which takes no longer. Of an "
+		  "index in HBase they are 16, whatever its size." },
 	{ 0, "complete", "R", TL_NUMBER(struct qr_ask, complete, 1, MAX_WEIGHT_SUM),
 	  .help = "as many ranges that nothing within R is missed",
-	  .more = "Instead of --probes: as many ranges that nothing near within weight R is missed." },
+	  .more = "Instead of --probes: as many ranges that nothing near within weight R is "
+		  "missed." },
 	{ 0, "bit-weights", "FILE", TL_TEXT(struct qr_ask, weights_path),
 	  .help = "search fingerprints by weights, too",
-	  .more = "Search fingerprints by weights, too: FILE has a weight in 0..255 for each bit, the "
-		  "lowest first, and 64 more for the second fingerprint. In jsonl rows have lists of "
-		  "their own, weights and weights2." },
+	  .more = "Search fingerprints by weights, too: FILE has a weight in 0..255 for each bit, "
+		  "the lowest first, and 64 more for the second fingerprint. In jsonl rows have "
+		  "lists of their own, weights and weights2." },
 	{ TL_PARAGRAPH("With -k texts are searched as fingerprints are.") },
 	{ 0, "newer-than", "DATE", TL_TEXT(struct qr_ask, newer_text),
 	  .help = "leave out what is older: 30d, or 2026-11-26",
@@ -67,8 +68,8 @@ const struct tl_option qr_ask_rows[] = {
 	  .more = "No more than the N nearest documents for each query." },
 	{ 0, "nearest", "N", TL_COUNT(struct qr_ask, nearest, 1, UINT64_MAX),
 	  .help = "the same, at any distance unless -k is given",
-	  .more = "The same, at any distance unless -k says how far; for texts among those that are "
-		  "near." },
+	  .more = "The same, at any distance unless -k says how far; for texts among those that "
+		  "are near." },
 	{ 0, "first", NULL, TL_FLAG(struct qr_ask, first),
 	  .help = "one document, whichever is found first" },
 	{ 0, "count", NULL, TL_FLAG(struct qr_ask, count), .help = "only how many there are" },
@@ -76,8 +77,8 @@ const struct tl_option qr_ask_rows[] = {
 	  .help = "only 1 or 0: whether there is one" },
 	{ 0, "max-candidates", "N", TL_COUNT(struct qr_ask, max_candidates, 1, UINT64_MAX),
 	  .help = "stop after comparing N fingerprints",
-	  .more = "Stop after comparing N fingerprints. Answers that are cut by this are counted on "
-		  "stderr." },
+	  .more = "Stop after comparing N fingerprints. Answers that are cut by this are counted "
+		  "on stderr." },
 	{ 0, "strict", NULL, TL_FLAG(struct qr_ask, strict),
 	  .help = "exit status 2 if an answer was cut, also by --limit" },
 	{ 0 },
@@ -218,7 +219,8 @@ int qr_ask_prepare(struct qr_ask *ask, const struct qr_context *ctx, enum tl_enc
 	if (rc)
 		return rc;
 	if (ask->fp2_text && !(ctx->info.flags & SIMIDX_CREATE_FP2))
-		return tl_error("%s: has no second fingerprints, so --second does not fit", ctx->path);
+		return tl_error("%s: has no second fingerprints, so --second does not "
+				"fit", ctx->path);
 	if (ask->fp2_text && ask->weights_path && !ask->has_weights2)
 		return tl_error("%s: has no weights for --second", ask->weights_path);
 	return 0;

@@ -20,7 +20,9 @@
 /** A number that was not given, where 0 means something. */
 #define QR_NOT_GIVEN UINT_MAX
 
-/** What was asked for: the options, and from qr_ask_check() on what they mean. Strings are borrowed. */
+/**
+ * What was asked for: the options, and from qr_ask_check() on what they mean. Strings are borrowed.
+ */
 struct qr_ask {
 	unsigned radius;       /* -k: plain distance, whatever the weights; or QR_NOT_GIVEN */
 	unsigned accept;       /* or QR_NOT_GIVEN */
@@ -31,7 +33,8 @@ struct qr_ask {
 	int first, count, exists;
 	uint64_t max_candidates; /* 0 = any number */
 	int strict;            /* a cut answer is trouble */
-	const char *ignore_text;  /* --ignore, --second, --bit-weights as they were given, or NULL */
+	/* --ignore, --second, --bit-weights as they were given, or NULL */
+	const char *ignore_text;
 	const char *fp2_text;
 	const char *weights_path;
 	const char *newer_text; /* likewise --newer-than */
@@ -56,7 +59,10 @@ extern const struct tl_option qr_ask_rows[];
 #define QR_MAY_HAVE_MORE 4u      /* fingerprints with fp2 or weights of their own */
 #define QR_IS_ONE 8u             /* a single fingerprint */
 
-/** Check the options against each other and find what they ask. Returns 0, or TL_TROUBLE with a message. */
+/**
+ * Check the options against each other and find what they ask. Returns 0, or TL_TROUBLE with a
+ * message.
+ */
 int qr_ask_check(struct qr_ask *ask, unsigned rows);
 
 /**

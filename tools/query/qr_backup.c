@@ -41,18 +41,18 @@ static const struct tl_option rows[] = {
 		     "Copy an index, which others may write to meanwhile.") },
 	{ TL_SECTION("Exit status") },
 	{ TL_PARAGRAPH("0: copied, and the copy is sound. 1: damage was found, and nothing is left "
-		       "at DEST. 2: not copied; or copied, as a message says then, but the disk did "
-		       "not confirm that the copy stays there after a power cut.") },
+		       "at DEST. 2: not copied; or copied, as a message says then, but the disk "
+		       "did not confirm that the copy stays there after a power cut.") },
 	{ 0 },
 };
 
 const struct qr_command qr_backup = {
 	.line = { .name = "backup", .operands = "INDEX DEST", .least = 2, .most = 2,
 		  .summary = "copy a snapshot of an index, which may be in use",
-		  .about = "Copy one snapshot of the index, which may be in use, to the new directory "
-			   "DEST. DEST must not exist or be an empty directory, and appears only when "
-			   "the copy is complete and verified. Of a damaged index no copy is kept, "
-			   "as it could be taken for a good one.",
+		  .about = "Copy one snapshot of the index, which may be in use, to the new "
+			   "directory DEST. DEST must not exist or be an empty directory, and "
+			   "appears only when the copy is complete and verified. Of a damaged "
+			   "index no copy is kept, as it could be taken for a good one.",
 		  .options = rows, .program = &qr_program },
 	.takes_index = 1,
 	.run = run_backup,

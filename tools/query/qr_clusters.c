@@ -233,8 +233,9 @@ static int order(struct printing *p, const simidx_join_options *o, const simidx_
 static int no_length(struct printing *p, uint64_t id, const char *label, const char *why)
 {
 	p->has_no_length = 1;
-	return tl_error("document %" PRIu64 "%s%s: %s; --keep longest needs labels that are paths of "
-			"files, as simidx-load has made them of texts, as seen from this directory",
+	return tl_error("document %" PRIu64 "%s%s: %s; --keep longest needs labels that are paths "
+			"of files, as simidx-load has made them of texts, as seen from this "
+			"directory",
 			id, label ? ", label " : "", label ? label : "", why);
 }
 
@@ -311,38 +312,40 @@ static const struct tl_option rows[] = {
 	{ TL_GROUP(qr_join_rows, struct options, join) },
 	{ 0, "link", "star|single", TL_WORD(struct options, link, links),
 	  .help = "what belongs together (default: star)",
-	  .more = "star (default): all documents of a cluster are near to its keeper. single: each is "
-		  "near to another one, so that chains may join what is not alike." },
+	  .more = "star (default): all documents of a cluster are near to its keeper. single: each "
+		  "is near to another one, so that chains may join what is not alike." },
 	{ 0, "max-size", "N", TL_COUNT(struct options, max_size, 2, UINT64_MAX),
 	  .help = "at most N documents in a cluster" },
 	{ 0, "keep", "first|last|label|longest", TL_WORD(struct options, keep, keeps),
 	  .help = "which document is kept (default: first)",
-	  .more = "Which document of a cluster is kept: the first, with the smallest id (default); the "
-		  "last, with the largest id; the one whose label comes first by its bytes; or the "
-		  "longest, which is the largest of the files that the labels name, and of equal ones "
-		  "the one with the smallest id. For that, labels must be paths as simidx-load makes "
-		  "them of the files of texts. They are looked up from the directory in which the "
-		  "command runs, and those of documents that are near to others must be regular files "
-		  "that can be read. A compressed file counts with its compressed size." },
+	  .more = "Which document of a cluster is kept: the first, with the smallest id (default); "
+		  "the last, with the largest id; the one whose label comes first by its bytes; or "
+		  "the longest, which is the largest of the files that the labels name, and of "
+		  "equal ones the one with the smallest id. For that, labels must be paths as "
+		  "simidx-load makes them of the files of texts. They are looked up from the "
+		  "directory in which the command runs, and those of documents that are near to "
+		  "others must be regular files that can be read. A compressed file counts with "
+		  "its compressed size." },
 	{ 0, "drop-list", NULL, TL_FLAG(struct options, drop_list),
 	  .help = "print only the ids that can go, one a line",
-	  .more = "Print only the ids that can go, one a line, as 'simidx-load --mode delete -F ids' reads them; "
-		  "of an index without ids their fingerprints." },
+	  .more = "Print only the ids that can go, one a line, as 'simidx-load --mode delete -F "
+		  "ids' reads them; of an index without ids their fingerprints." },
 	{ 0, "order", NULL, TL_FLAG(struct options, order),
 	  .help = "all labels, near documents together",
-	  .more = "Print the labels of all documents of the index, one a line, by ascending id, but the "
-		  "first one of a cluster is followed by the others of it. A document without a label "
-		  "has its id there. A compressor that is given files in this order finds what they "
-		  "have in common. Labels have the escapes of dump, which tar undoes. Beside --memory this needs up "
-		  "to 48 bytes for each document of a cluster." },
+	  .more = "Print the labels of all documents of the index, one a line, by ascending id, "
+		  "but the first one of a cluster is followed by the others of it. A document "
+		  "without a label has its id there. A compressor that is given files in this "
+		  "order finds what they have in common. Labels have the escapes of dump, which "
+		  "tar undoes. Beside --memory this needs up to 48 bytes for each document of a "
+		  "cluster." },
 	{ '0', "null", NULL, TL_FLAG(struct options, null),
 	  .help = "with --order: end labels with NUL" },
 	{ TL_SECTION("Output") },
-	{ TL_PARAGRAPH("A line for each document of a cluster, the keeper first: the cluster, which is "
-		       "its smallest id, the id, the distance from the keeper in bits, keep or drop, and "
-		       "the label, separated by tabs. Documents that are near to none are left out. An "
-		       "index without ids has fingerprints in their place. With --json an object for "
-		       "each: cluster, id, fp, distance, keep, label.") },
+	{ TL_PARAGRAPH("A line for each document of a cluster, the keeper first: the cluster, "
+		       "which is its smallest id, the id, the distance from the keeper in bits, "
+		       "keep or drop, and the label, separated by tabs. Documents that are near to "
+		       "none are left out. An index without ids has fingerprints in their place. "
+		       "With --json an object for each: cluster, id, fp, distance, keep, label.") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query clusters --keep label index",
 		     "Near-duplicates, and which of them to keep.") },
@@ -353,16 +356,16 @@ static const struct tl_option rows[] = {
 	{ TL_EXAMPLE("simidx-query clusters --order index | tar -cT - | zstd --long >all.tar.zst",
 		     "Compress the files that an index is of, near ones one after another.") },
 	{ TL_SECTION("Exit status") },
-	{ TL_PARAGRAPH("0: there are clusters, or --order was given. 1: there are none. 2: anything "
-		       "else.") },
+	{ TL_PARAGRAPH("0: there are clusters, or --order was given. 1: there are none. 2: "
+		       "anything else.") },
 	{ 0 },
 };
 
 const struct qr_command qr_clusters = {
 	.line = { .name = "clusters", .operands = "INDEX", .least = 1, .most = 1,
 		  .summary = "put near documents into clusters",
-		  .about = "Put the near documents of one snapshot into clusters, each with one that is "
-			   "kept and others that can go. Nothing is deleted.",
+		  .about = "Put the near documents of one snapshot into clusters, each with one "
+			   "that is kept and others that can go. Nothing is deleted.",
 		  .options = rows, .program = &qr_program },
 	.takes_index = 1,
 	.run = run_clusters,

@@ -41,7 +41,8 @@ static int print_report(const struct qr_context *ctx, const char *path,
 		tl_notice("%s: compacted: %s bytes before, %s bytes now, %s document%s", path,
 			  tl_write_count(report->old_bytes, n[0]),
 			  tl_write_count(report->new_bytes, n[1]),
-			  tl_write_count(report->documents, n[2]), report->documents == 1 ? "" : "s");
+			  tl_write_count(report->documents, n[2]),
+			  report->documents == 1 ? "" : "s");
 		return TL_OK;
 	}
 	tl_json_open(&json, NULL, '{');
@@ -63,9 +64,11 @@ static int fail(const struct qr_context *ctx, const char *new, const simidx_erro
 		return tl_error("%s", err->text);
 	qr_fail(ctx, err);
 	if (err->code == SIMIDX_E_UNKNOWN && !new)
-		tl_notice("%s: the old index is still beside it; 'simidx-query compact %s' removes it",
+		tl_notice("%s: the old index is still beside it; 'simidx-query compact %s' removes "
+			  "it",
 			  ctx->path, tl_path_word(ctx->path, word));
-	if (err->code == SIMIDX_E_NO_SPACE || err->code == SIMIDX_E_IO || err->code == SIMIDX_E_NOMEM)
+	if (err->code == SIMIDX_E_NO_SPACE || err->code == SIMIDX_E_IO ||
+	    err->code == SIMIDX_E_NOMEM)
 		tl_notice("%s: nothing has changed", ctx->path);
 	return TL_TROUBLE;
 }
@@ -92,10 +95,13 @@ static int run_compact(struct qr_context *ctx, int argc, char **argv)
 	how.tmpdir = options.tmpdir;
 	how.threads = ctx->threads;
 	how.wait_ms = options.wait_ms;
-	how.flags = (ctx->is_static ? SIMIDX_OPEN_STATIC : 0) | (ctx->force ? SIMIDX_OPEN_FORCE : 0);
+	how.flags = (ctx->is_static ? SIMIDX_OPEN_STATIC : 0) |
+		    (ctx->force ? SIMIDX_OPEN_FORCE : 0);
 	how.progress = tl_progress_wanted() ? tl_progress_phase : NULL;
 	how.stop = ask_stop;
-	/* While NEW is made, another index may take the place of INDEX: then that one is compacted. */
+	/*
+	 * While NEW is made, another index may take the place of INDEX: then that one is compacted.
+	 */
 	do
 		rc = simidx_compact(ctx->path, new, &how, &report, &err);
 	while (rc == SIMIDX_E_MOVED && new && !tl_stop_requested());
@@ -106,8 +112,8 @@ static int run_compact(struct qr_context *ctx, int argc, char **argv)
 static const struct tl_option rows[] = {
 	{ 0, "plan", "PLAN", TL_TEXT(struct options, plan),
 	  .help = "change it: 4x16, 10x26, 16x28, 20x31, 3x22, 2x32, auto",
-	  .more = "Change which sorted tables the index has: 4x16, 10x26, 16x28, 20x31, 3x22, 2x32, or "
-		  "auto: by the number of documents. 'simidx-query plan' compares them." },
+	  .more = "Change which sorted tables the index has: 4x16, 10x26, 16x28, 20x31, 3x22, "
+		  "2x32, or auto: by the number of documents. 'simidx-query plan' compares them." },
 	{ 0, "fill", "PERCENT", TL_NUMBER(struct options, fill, 50, 100),
 	  .help = "change how full blocks are made, 50..100" },
 	{ 0, "memory", "SIZE", TL_SIZE(struct options, memory, MIN_MEMORY, SIZE_MAX / 2),
@@ -121,21 +127,21 @@ static const struct tl_option rows[] = {
 	  .more = "The longest wait, in milliseconds, for another process that writes the index "
 		  "(default: no limit)." },
 	{ TL_SECTION("What happens") },
-	{ TL_PARAGRAPH("A new index is built from the documents of INDEX, with everything merged. The "
-		       "bytes of documents that were deleted or replaced can still stand in the file "
-		       "of INDEX, in pages that are free; they are not in the new one. Ids, labels, "
-		       "times, notes, the next id, the profile, the mark of simidx-load --resume, "
-		       "the layout and the permissions stay.") },
-	{ TL_PARAGRAPH("Without NEW the new index takes the place of the old one in one step, and the "
-		       "old files are removed. Programs that read go on; programs that write wait, "
-		       "or are told that the index is locked. If the command is killed, INDEX is the "
-		       "old index or the new one. Beside INDEX there must be room for the new index "
-		       "and for temporary files.") },
+	{ TL_PARAGRAPH("A new index is built from the documents of INDEX, with everything merged. "
+		       "The bytes of documents that were deleted or replaced can still stand in "
+		       "the file of INDEX, in pages that are free; they are not in the new one. "
+		       "Ids, labels, times, notes, the next id, the profile, the mark of "
+		       "simidx-load --resume, the layout and the permissions stay.") },
+	{ TL_PARAGRAPH("Without NEW the new index takes the place of the old one in one step, and "
+		       "the old files are removed. Programs that read go on; programs that write "
+		       "wait, or are told that the index is locked. If the command is killed, "
+		       "INDEX is the old index or the new one. Beside INDEX there must be room for "
+		       "the new index and for temporary files.") },
 	{ TL_PARAGRAPH("With NEW the index INDEX is only read. NEW must not exist or be an empty "
 		       "directory, and appears only when it is complete.") },
-	{ TL_PARAGRAPH("The index is verified before, and the new one before it is put in its place: "
-		       "of a damaged index nothing is made. The disk may keep the bytes of removed "
-		       "files until it needs their place, and backups are left alone.") },
+	{ TL_PARAGRAPH("The index is verified before, and the new one before it is put in its "
+		       "place: of a damaged index nothing is made. The disk may keep the bytes of "
+		       "removed files until it needs their place, and backups are left alone.") },
 	{ TL_SECTION("Output") },
 	{ TL_PARAGRAPH("A line on standard error with the size of the file before and after. With "
 		       "--json an object on standard output, with the members documents, old_bytes "
@@ -146,16 +152,16 @@ static const struct tl_option rows[] = {
 		     "Make a smaller copy for an archive.") },
 	{ TL_SECTION("Exit status") },
 	{ TL_PARAGRAPH("0: compacted. 2: not compacted, and INDEX is as it was; or compacted, as a "
-		       "message says then, but the disk did not confirm that the new index stays there "
-		       "after a power cut.") },
+		       "message says then, but the disk did not confirm that the new index stays "
+		       "there after a power cut.") },
 	{ 0 },
 };
 
 const struct qr_command qr_compact = {
 	.line = { .name = "compact", .operands = "INDEX [NEW]", .least = 1, .most = 2,
 		  .summary = "build an index anew, without what was deleted",
-		  .about = "Build the index anew from its documents, so that nothing of deleted ones is "
-			   "left in its file. In place, or as the new index NEW.",
+		  .about = "Build the index anew from its documents, so that nothing of deleted "
+			   "ones is left in its file. In place, or as the new index NEW.",
 		  .options = rows, .program = &qr_program },
 	.takes_index = 1,
 	.run = run_compact,

@@ -32,7 +32,8 @@ struct deletion {
 	double waiting_since;  /* 0 = nobody is waited for */
 	simidx_writer *writer; /* NULL until it is needed */
 	uint32_t cut;          /* what is older goes, where no keys are given */
-	uint64_t n;            /* documents that are deleted, and committed; set by the library, too */
+	/* documents that are deleted, and committed; set by the library, too */
+	uint64_t n;
 	uint64_t n_before;     /* others, by earlier calls */
 	char **keys;           /* ids or labels of documents that go, as they were typed */
 	simidx_doc *docs;      /* what they name */
@@ -259,7 +260,8 @@ static int delete_all(struct deletion *d, simidx_error *err)
 
 		if (tl_stop_requested())
 			return SIMIDX_E_STOPPED;
-		rc = doc->label ? simidx_writer_delete_label(d->writer, doc->label, doc->label_size, err)
+		rc = doc->label ? simidx_writer_delete_label(d->writer, doc->label, doc->label_size,
+							     err)
 				: simidx_writer_delete_id(d->writer, doc->id, err);
 		d->codes[i] = rc;
 		if (rc == SIMIDX_E_NOT_FOUND)
@@ -326,7 +328,8 @@ static int check(const struct qr_context *ctx, const struct options *options, ch
 	if (options->id + options->label + (options->older_than != NULL) != 1)
 		return tl_usage_error("one of --older-than, --id and --label says what is deleted");
 	if (options->older_than && n)
-		return tl_usage_error("--older-than takes no KEY, so '%s' does not fit", operands[0]);
+		return tl_usage_error("--older-than takes no KEY, so '%s' does not fit",
+				      operands[0]);
 	if (!options->older_than && !n)
 		return tl_usage_error("KEY is missing");
 	if (!options->older_than && options->dry_run)
@@ -379,10 +382,11 @@ static const struct tl_option rows[] = {
 	{ TL_PARAGRAPH("One of these says it:") },
 	{ 0, "older-than", "DATE", TL_TEXT(struct options, older_than),
 	  .help = "what has an older time: 30d, or 2026-11-26",
-	  .more = "All documents whose time is before DATE, in an index that keeps times (simidx-load "
-		  "--times). DATE is " TL_TIME_CUT_FORMS "; 30d is 30 days before now, and there are w, "
-		  "d, h, m and s; 2026-11-26 is its midnight in UTC, when the day begins. Documents "
-		  "whose time is not known stay." },
+	  .more = "All documents whose time is before DATE, in an index that keeps times "
+		  "(simidx-load "
+		  "--times). DATE is " TL_TIME_CUT_FORMS "; 30d is 30 days before now, and there "
+		  "are w, d, h, m and s; 2026-11-26 is its midnight in UTC, when the day begins. "
+		  "Documents whose time is not known stay." },
 	{ 0, "id", NULL, TL_FLAG(struct options, id), .help = "each KEY is an id" },
 	{ 0, "label", NULL, TL_FLAG(struct options, label), .help = "each KEY is a label",
 	  .more = "Each KEY is a label, compared byte by byte." },
@@ -396,37 +400,38 @@ static const struct tl_option rows[] = {
 	  .more = "The longest wait, in milliseconds, for another process that writes the index "
 		  "(default: no limit)." },
 	{ TL_SECTION("What happens") },
-	{ TL_PARAGRAPH("Documents that are named by a KEY are deleted in one commit. With --older-than "
-		       "there are many, and others may write in between: whatever ends the command, what it "
-		       "has deleted so far stays deleted, and the same command deletes the rest. The "
-		       "bytes of what is deleted stay in the file until their place is needed; "
-		       "'simidx-query compact' removes them.") },
-	{ TL_PARAGRAPH("An index that an engine holds, such as hbase://..., takes --id and --label; it "
-		       "keeps no times. 'simidx-load --mode delete' reads many keys from files.") },
+	{ TL_PARAGRAPH("Documents that are named by a KEY are deleted in one commit. With "
+		       "--older-than there are many, and others may write in between: whatever "
+		       "ends the command, what it has deleted so far stays deleted, and the same "
+		       "command deletes the rest. The bytes of what is deleted stay in the file "
+		       "until their place is needed; 'simidx-query compact' removes them.") },
+	{ TL_PARAGRAPH("An index that an engine holds, such as hbase://..., takes --id and "
+		       "--label; it keeps no times. 'simidx-load --mode delete' reads many keys "
+		       "from files.") },
 	{ TL_SECTION("Output") },
-	{ TL_PARAGRAPH("A line on standard error with the number of documents, and with --older-than the "
-		       "time it stands for. A KEY that is not there is told before. With --json an "
-		       "object on standard output: deleted and missing are numbers of documents and "
-		       "of keys; with --older-than it has older_than, a time such as "
-		       "2026-11-26T08:15:00Z, and deleted, or with --dry-run old. Where a deletion "
-		       "fails or is stopped there is no object, but a line on standard error says "
-		       "how many were deleted.") },
+	{ TL_PARAGRAPH("A line on standard error with the number of documents, and with "
+		       "--older-than the time it stands for. A KEY that is not there is told "
+		       "before. With --json an object on standard output: deleted and missing are "
+		       "numbers of documents and of keys; with --older-than it has older_than, a "
+		       "time such as 2026-11-26T08:15:00Z, and deleted, or with --dry-run old. "
+		       "Where a deletion fails or is stopped there is no object, but a line on "
+		       "standard error says how many were deleted.") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query delete pages --older-than 30d",
 		     "Forget pages that were not seen for 30 days.") },
 	{ TL_EXAMPLE("simidx-query delete articles.index --label articles/3.txt articles/7.txt",
 		     "Delete two documents by their labels.") },
 	{ TL_SECTION("Exit status") },
-	{ TL_PARAGRAPH("0: all was deleted, also where nothing was old. 1: a KEY was not there; the "
-		       "others were deleted. 2: trouble.") },
+	{ TL_PARAGRAPH("0: all was deleted, also where nothing was old. 1: a KEY was not there; "
+		       "the others were deleted. 2: trouble.") },
 	{ 0 },
 };
 
 const struct qr_command qr_delete = {
 	.line = { .name = "delete", .operands = "INDEX [KEY...]", .least = 1, .most = INT_MAX,
 		  .summary = "delete documents by age, id or label",
-		  .about = "Delete the documents that are older than a date, or that have these ids or "
-			   "labels.",
+		  .about = "Delete the documents that are older than a date, or that have these "
+			   "ids or labels.",
 		  .options = rows, .program = &qr_program },
 	.takes_index = 1,
 	.run = run_delete,

@@ -55,8 +55,8 @@ static void show_progress(const struct qr_context *ctx, uint64_t done)
 }
 
 /*
- * Begin a walk; of a full dump print the first line. Documents that come meanwhile do no harm: the next
- * id is read after the walk has begun, so that it is above all ids in it, and the mark before.
+ * Begin a walk; of a full dump print the first line. Documents that come meanwhile do no harm: the
+ * next id is read after the walk has begun, so that it is above all ids in it, and the mark before.
  */
 static int begin(struct qr_context *ctx, int is_full, simidx_walk **walk, simidx_error *err)
 {
@@ -137,25 +137,27 @@ static int run_dump(struct qr_context *ctx, int argc, char **argv)
 static const struct tl_option rows[] = {
 	{ 0, "format", "tsv|jsonl|full", TL_WORD(struct options, format, formats),
 	  .help = "how rows are written (default: tsv)",
-	  .more = "tsv (default, except with --json): id, fingerprint and label, separated by tabs; "
-		  "the label has the escapes \\t \\n \\r \\\\ \\xHH. An index with times has a fourth "
-		  "column, time, such as 2026-11-26T08:15:00Z, empty where it is not known. jsonl: objects "
-		  "with the members id, label, fp, fp2 where the index has it (null where repair has "
-		  "not found it), and time where it is known; a label that is not UTF-8 is "
-		  "hexadecimal in label_hex. full: a first line with all that the index is besides its documents: "
-		  "bits, profile, next_id, the mark of a program and more; the documents as in jsonl; and "
-		  "a last line with their number." },
+	  .more = "tsv (default, except with --json): id, fingerprint and label, separated by "
+		  "tabs; the label has the escapes \\t \\n \\r \\\\ \\xHH. An index with times has "
+		  "a fourth column, time, such as 2026-11-26T08:15:00Z, empty where it is not "
+		  "known. jsonl: objects with the members id, label, fp, fp2 where the index has "
+		  "it (null where repair has not found it), and time where it is known; a label "
+		  "that is not UTF-8 is hexadecimal in label_hex. full: a first line with all that "
+		  "the index is besides its documents: bits, profile, next_id, the mark of a "
+		  "program and more; the documents as in jsonl; and a last line with their "
+		  "number." },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query dump index | simidx-load -F dump copy -",
 		     "Build another index of the same documents.") },
 	{ TL_EXAMPLE("simidx-query dump --format full index | simidx-load -F full copy -",
-		     "The same with all that the index is: profile, second fingerprints, times, notes, next id.") },
+		     "The same with all that the index is: profile, second fingerprints, times, "
+		     "notes, next id.") },
 	{ TL_EXAMPLE("simidx-query dump index | simidx-query search -F dump index -",
 		     "All near documents of each document of the index.") },
 	{ TL_SECTION("Exit status") },
-	{ TL_PARAGRAPH("0: all documents are printed, and what was read of them is sound. 1: damage "
-		       "was found, and only a part is printed, or nothing; that damage of labels is "
-		       "found after the last document. 2: anything else.") },
+	{ TL_PARAGRAPH("0: all documents are printed, and what was read of them is sound. 1: "
+		       "damage was found, and only a part is printed, or nothing; that damage of "
+		       "labels is found after the last document. 2: anything else.") },
 	{ 0 },
 };
 

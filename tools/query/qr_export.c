@@ -47,7 +47,8 @@ struct options {
 static int open_part(const struct export *export, struct part *part, const char *name)
 {
 	part->name = name;
-	if (snprintf(part->dir, sizeof(part->dir), "%s/%s", export->dir, name) >= (int)sizeof(part->dir))
+	if (snprintf(part->dir, sizeof(part->dir), "%s/%s", export->dir, name) >=
+	    (int)sizeof(part->dir))
 		return tl_error("%s: too long a path", export->dir);
 	snprintf(part->path, sizeof(part->path), "%s/part-00000", part->dir);
 	/* Hadoop passes over names that begin so. */
@@ -65,8 +66,9 @@ static int open_parts(struct export *export)
 	int code;
 
 	if (mkdir(export->dir, 0777))
-		return errno == EEXIST ? tl_error("%s: exists already", export->dir)
-				       : tl_error("%s: cannot be made: %s", export->dir, strerror(errno));
+		return errno == EEXIST
+			       ? tl_error("%s: exists already", export->dir)
+			       : tl_error("%s: cannot be made: %s", export->dir, strerror(errno));
 	code = open_part(export, &export->index, "index");
 	if (!code)
 		code = open_part(export, &export->documents, "docs");
@@ -138,7 +140,8 @@ static int put_documents(struct qr_context *ctx, struct export *export, simidx_w
 		return tl_error("stopped by a signal");
 	if (rc && rc != SIMIDX_E_END)
 		return qr_fail_damaged(ctx, &err);
-	return write_failed(export) ? tl_error("%s: cannot write: %s", export->dir, strerror(errno)) : 0;
+	return write_failed(export) ? tl_error("%s: cannot write: %s", export->dir, strerror(errno))
+				    : 0;
 }
 
 static int put_all(struct qr_context *ctx, struct export *export)
@@ -180,14 +183,16 @@ static int check(const struct qr_context *ctx, struct export *export, const char
 	export->hbase.plan = plan ? plan : ctx->info.plan;
 	if (qr_hbase_has_plan(export->hbase.plan))
 		return 0;
-	return tl_usage_error("the plan %s is none for HBase: --plan %s", export->hbase.plan, QR_HBASE_PLANS);
+	return tl_usage_error("the plan %s is none for HBase: --plan "
+			      "%s", export->hbase.plan, QR_HBASE_PLANS);
 }
 
 static void tell(const struct export *export)
 {
 	char text[3][TL_NUMBER_SIZE];
 
-	tl_notice("%s: %s documents: %s rows for the table that is searched, %s for that of the documents",
+	tl_notice("%s: %s documents: %s rows for the table that is searched, %s for that of the "
+		  "documents",
 		  export->dir, tl_write_count(export->hbase.count, text[0]),
 		  tl_write_count(export->hbase.n_index, text[1]),
 		  tl_write_count(export->hbase.n_documents, text[2]));
@@ -232,9 +237,9 @@ static int run_export(struct qr_context *ctx, int argc, char **argv)
 static const struct tl_option rows[] = {
 	{ 0, "format", "hbase-sequence", TL_WORD(struct options, format, formats),
 	  .help = "for which program",
-	  .more = "For which program. hbase-sequence: SequenceFiles in the form of HBase's Export, for its "
-		  "Import: DIR/index for the table that is searched, DIR/docs for that of the documents. "
-		  "doc/hbase.md has the commands." },
+	  .more = "For which program. hbase-sequence: SequenceFiles in the form of HBase's Export, "
+		  "for its Import: DIR/index for the table that is searched, DIR/docs for that of "
+		  "the documents. doc/hbase.md has the commands." },
 	{ 0, "plan", "PLAN", TL_TEXT(struct options, plan),
 	  .help = "of the index in HBase: " QR_HBASE_PLANS,
 	  .more = "The plan of the index in HBase, which decides how many rows a document has: "
@@ -243,17 +248,18 @@ static const struct tl_option rows[] = {
 	{ TL_EXAMPLE("simidx-query export --format hbase-sequence index /tmp/rows",
 		     "All rows of the index in HBase, for a bulk load of many documents.") },
 	{ TL_SECTION("Exit status") },
-	{ TL_PARAGRAPH("0: exported. 1: damage was found, and nothing is left at DIR. 2: anything else, and "
-		       "nothing is left at DIR.") },
+	{ TL_PARAGRAPH("0: exported. 1: damage was found, and nothing is left at DIR. 2: anything "
+		       "else, and nothing is left at DIR.") },
 	{ 0 },
 };
 
 const struct qr_command qr_export = {
 	.line = { .name = "export", .operands = "INDEX DIR", .least = 2, .most = 2,
 		  .summary = "write an index as files for the bulk load of a database",
-		  .about = "Write one snapshot of the index, which may be in use, as files that other "
-			   "programs load into a database at once. DIR is made, and must not exist. "
-			   "An index with times or notes is refused, as one in HBase keeps neither.",
+		  .about = "Write one snapshot of the index, which may be in use, as files that "
+			   "other programs load into a database at once. DIR is made, and must not "
+			   "exist. An index with times or notes is refused, as one in HBase keeps "
+			   "neither.",
 		  .options = rows, .program = &qr_program },
 	.takes_index = 1,
 	.run = run_export,

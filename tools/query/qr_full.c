@@ -57,7 +57,8 @@ int qr_full_first(const simidx_info *info, const struct qr_mark *mark)
 	tl_json_string(&json, "plan", info->plan);
 	/* An index of an engine has neither. */
 	if (info->fill) {
-		tl_json_string(&json, "layout", info->layout == SIMIDX_LAYOUT_ROWS ? "rows" : "blocks");
+		tl_json_string(&json, "layout",
+			       info->layout == SIMIDX_LAYOUT_ROWS ? "rows" : "blocks");
 		tl_json_unsigned(&json, "fill", info->fill);
 	}
 	tl_json_bytes(&json, "profile", info->profile, strlen(info->profile));

@@ -17,9 +17,9 @@ struct qr_mark {
 };
 
 /**
- * Read the mark of the index, as simidx_get_mark(). It must be that of the documents or an older one:
- * who goes on from a later one would miss documents. So it is read before they are. The mark of
- * simidx-load is left out, as it is about inputs of one load.
+ * Read the mark of the index, as simidx_get_mark(). It must be that of the documents or an older
+ * one: who goes on from a later one would miss documents. So it is read before they are. The mark
+ * of simidx-load is left out, as it is about inputs of one load.
  *
  * @return 0, also when there is none; else a SIMIDX_E_ code
  */

@@ -167,9 +167,9 @@ static const struct tl_option rows[] = {
 	{ 0, "label", NULL, TL_FLAG(struct options, label), .help = "labels",
 	  .more = "Labels, compared byte by byte." },
 	{ TL_SECTION("Output") },
-	{ TL_PARAGRAPH("As for search: query, id, fingerprint, distance (0) and label. In an index with "
-		       "times a sixth column has the time, such as 2026-11-26T08:15:00Z; it is empty "
-		       "where it is not known, and JSON has no member time then.") },
+	{ TL_PARAGRAPH("As for search: query, id, fingerprint, distance (0) and label. In an index "
+		       "with times a sixth column has the time, such as 2026-11-26T08:15:00Z; it "
+		       "is empty where it is not known, and JSON has no member time then.") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query get index --label articles/1.txt",
 		     "The document of this label.") },

@@ -40,7 +40,10 @@ static unsigned char *write_be(unsigned char *out, uint64_t value, int bytes)
 	return out;
 }
 
-/* Neighbours have different ones, so that ids that are assigned in turn go to all parts of the table. */
+/*
+ * Neighbours have different ones, so that ids that are assigned in turn go to all parts of the
+ * table.
+ */
 static unsigned salt(uint64_t id)
 {
 	id = (id ^ id >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -61,7 +64,9 @@ static void put_index_rows(struct qr_hbase *hbase, uint64_t fp, uint64_t id, con
 			   unsigned n)
 {
 	unsigned char key[INDEX_KEY];
-	struct qr_cell cell = { .row = key, .row_size = sizeof(key), .timestamp = hbase->timestamp };
+	struct qr_cell cell = { .row = key,
+				.row_size = sizeof(key),
+				.timestamp = hbase->timestamp };
 
 	for (unsigned t = 0; t < n; t++) {
 		unsigned char *end = write_be(write_be(key, prefix[t], 4), t + 1, 1);

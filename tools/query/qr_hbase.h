@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The rows of an index in HBase, as doc/hbase.md describes them: those of the table that is searched, and
- * those of the table of documents. Numbers are big-endian.
+ * The rows of an index in HBase, as doc/hbase.md describes them: those of the table that is
+ * searched, and those of the table of documents. Numbers are big-endian.
  */
 
 #ifndef QR_HBASE_H
@@ -36,16 +36,16 @@ struct qr_hbase {
 int qr_hbase_has_plan(const char *plan);
 
 /**
- * Write the rows of a document, at once or later: one for each table of the plan, its own, and that of
- * its label.
+ * Write the rows of a document, at once or later: one for each table of the plan, its own, and that
+ * of its label.
  *
  * @return 0; the codes of simidx_plan_prefixes()
  */
 int qr_hbase_put(struct qr_hbase *hbase, const simidx_match *document, simidx_error *err);
 
 /**
- * Write what waits, and what is known of all documents together: their number, that of labels, the next
- * id and the mark, if it has a size.
+ * Write what waits, and what is known of all documents together: their number, that of labels, the
+ * next id and the mark, if it has a size.
  *
  * @return as qr_hbase_put()
  */

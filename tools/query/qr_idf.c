@@ -226,8 +226,8 @@ static const struct tl_option rows[] = {
 	  .help = "only words that are in N texts or more" },
 	{ TL_GROUP(in_columns_rows, struct options, columns) },
 	{ TL_SECTION("What words are") },
-	{ TL_PARAGRAPH("These should be the same when the dictionary is used; --extractor is words1 here if "
-		       "it is not given.") },
+	{ TL_PARAGRAPH("These should be the same when the dictionary is used; --extractor is "
+		       "words1 here if it is not given.") },
 	{ TL_GROUP(tl_text_cutting_rows, struct options, text) },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query idf articles.jsonl >words.idf",
@@ -235,8 +235,8 @@ static const struct tl_option rows[] = {
 	{ TL_EXAMPLE("simidx-load --extractor tfidf --idf words.idf index articles.jsonl",
 		     "Use it.") },
 	{ TL_SECTION("Exit status") },
-	{ TL_PARAGRAPH("0: done. 1: there were no texts. 2: trouble, also with a row that is no text; then "
-		       "nothing is printed.") },
+	{ TL_PARAGRAPH("0: done. 1: there were no texts. 2: trouble, also with a row that is no "
+		       "text; then nothing is printed.") },
 	{ 0 },
 };
 
@@ -275,8 +275,8 @@ const struct qr_command qr_idf = {
 		  .summary = "make a dictionary of the words of texts",
 		  .about = "Print a dictionary for 'simidx-load --extractor tfidf --idf': a line "
 			   "\"word idf\" for each word in the texts of the files, ordered by their "
-			   "bytes. The idf is ln(1 + N / n), N being the number of texts and n that of "
-			   "those with the word.",
+			   "bytes. The idf is ln(1 + N / n), N being the number of texts and n "
+			   "that of those with the word.",
 		  .options = rows, .program = &qr_program },
 	.run = run_idf,
 };

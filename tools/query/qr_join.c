@@ -15,14 +15,14 @@
 const struct tl_option qr_join_rows[] = {
 	{ 'k', "radius", "K", TL_NUMBER(struct qr_join, radius, 0, SIMIDX_MAX_RADIUS),
 	  .help = "near: at most K bits differ (default: 3, of texts 7)",
-	  .more = "Documents are near if their fingerprints differ in at most K bits (default: 3; of "
-		  "texts 7, or 3 where there are more than 100 million). Texts must besides differ in "
-		  "at most 16 bits of both fingerprints together, where the index has second ones. "
-		  "From 8 on, and where that is faster, all are compared with all." },
+	  .more = "Documents are near if their fingerprints differ in at most K bits (default: 3; "
+		  "of texts 7, or 3 where there are more than 100 million). Texts must besides "
+		  "differ in at most 16 bits of both fingerprints together, where the index has "
+		  "second ones. From 8 on, and where that is faster, all are compared with all." },
 	{ 0, "memory", "SIZE", TL_SIZE(struct qr_join, memory, 16 << 20, UINT64_C(1) << 46),
 	  .help = "work in this much memory (default: 256M)",
-	  .more = "Work in about this much memory, such as 1G (default: 256M). What does not fit goes "
-		  "to temporary files." },
+	  .more = "Work in about this much memory, such as 1G (default: 256M). What does not fit "
+		  "goes to temporary files." },
 	{ 0, "tmpdir", "DIR", TL_TEXT(struct qr_join, tmpdir),
 	  .help = "directory of temporary files (default: /tmp)" },
 	{ 0 },
@@ -81,7 +81,8 @@ int qr_join_note_plan(void *arg, const simidx_join_info *info)
 	else if (seconds >= 1)
 		snprintf(takes, sizeof(takes), "; this takes about %.0f seconds", seconds);
 	if (info->method == SIMIDX_JOIN_SCAN && (is_long || info->radius > BLOCK_RADIUS))
-		tl_notice("radius %u: all fingerprints are compared with all%s", info->radius, takes);
+		tl_notice("radius %u: all fingerprints are compared with "
+			  "all%s", info->radius, takes);
 	else if (is_long)
 		tl_notice("radius %u: there are many fingerprints%s", info->radius, takes);
 	return 0;

@@ -37,7 +37,9 @@ int main(int argc, char **argv)
 	tl_msg_init("simidx-query");
 	tl_ignore_signals();
 	tl_engines_add();
-	/* So that wcwidth() knows how wide characters of UTF-8 are, whatever the user's locale is. */
+	/*
+	 * So that wcwidth() knows how wide characters of UTF-8 are, whatever the user's locale is.
+	 */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	code = run(&ctx, argc, argv);
 	simidx_close(ctx.index);

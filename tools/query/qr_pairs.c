@@ -210,10 +210,11 @@ static const struct tl_option rows[] = {
 	{ TL_GROUP(qr_join_rows, struct options, join) },
 	{ 0, "group", NULL, TL_FLAG(struct options, group),
 	  .help = "pairs of fingerprints with their documents",
-	  .more = "Print pairs of fingerprints with their documents: both fingerprints, the distance, "
-		  "the ids of the first, separated by commas, and those of the second. A line without "
-		  "the latter has documents that are near to each other because they have one "
-		  "fingerprint. In an index without ids both lists are empty in each line." },
+	  .more = "Print pairs of fingerprints with their documents: both fingerprints, the "
+		  "distance, the ids of the first, separated by commas, and those of the second. A "
+		  "line without the latter has documents that are near to each other because they "
+		  "have one fingerprint. In an index without ids both lists are empty in each "
+		  "line." },
 	{ 0, "all", NULL, TL_FLAG(struct options, all),
 	  .help = "print all pairs, even more than 10 million" },
 	{ TL_SECTION("Output") },
@@ -222,10 +223,9 @@ static const struct tl_option rows[] = {
 		       "there is an OTHER. An index without ids has fingerprints in their place. "
 		       "Before the first line it is known how many there are: above 10 million the "
 		       "command ends, unless --group or --all is given.") },
-	{ TL_PARAGRAPH("With --json an object for each: id1, fp1, id2, fp2, distance, distance2 where "
-		       "second fingerprints are compared (null where one of both is not known), "
-		       "label1, label2; with --group fp1, fp2, distance, "
-		       "ids1 and ids2.") },
+	{ TL_PARAGRAPH("With --json an object for each: id1, fp1, id2, fp2, distance, distance2 "
+		       "where second fingerprints are compared (null where one of both is not "
+		       "known), label1, label2; with --group fp1, fp2, distance, ids1 and ids2.") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query pairs index", "All near-duplicates of a collection.") },
 	{ TL_EXAMPLE("simidx-query pairs new old", "What of new is near to something of old.") },
@@ -237,10 +237,10 @@ static const struct tl_option rows[] = {
 const struct qr_command qr_pairs = {
 	.line = { .name = "pairs", .operands = "INDEX [OTHER]", .least = 1, .most = 2,
 		  .summary = "print all pairs of near documents",
-		  .about = "Print every pair of documents of one snapshot whose fingerprints are near, "
-			   "each once, equal ones included; with OTHER the pairs that have one document "
-			   "of each index. If that is INDEX under another name, each document is near "
-			   "to itself, and other pairs come both ways round.",
+		  .about = "Print every pair of documents of one snapshot whose fingerprints are "
+			   "near, each once, equal ones included; with OTHER the pairs that have "
+			   "one document of each index. If that is INDEX under another name, each "
+			   "document is near to itself, and other pairs come both ways round.",
 		  .options = rows, .program = &qr_program },
 	.takes_index = 1,
 	.run = run_pairs,

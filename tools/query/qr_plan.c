@@ -158,13 +158,14 @@ static const struct tl_option rows[] = {
 	  .help = "bits of a fingerprint, 16..64",
 	  .more = "Bits of a fingerprint, 16..64 (default: those of INDEX, else 64)." },
 	{ TL_SECTION("Output") },
-	{ TL_PARAGRAPH("A line for each plan: its tables, the bytes of these and of all but labels for "
-		       "each document, the bytes of all documents, and for a query its probes, "
-		       "candidates and microseconds. An asterisk marks the plan of INDEX, a plus sign "
-		       "what --plan auto takes.\n"
-		       "With --json: an object for each plan with the members plan, documents, bits, "
-		       "radius, tables, table_bytes and bytes (for each document), bytes_in_all, "
-		       "probes, candidates, microseconds, auto and, of an INDEX, of_index.") },
+	{ TL_PARAGRAPH("A line for each plan: its tables, the bytes of these and of all but labels "
+		       "for each document, the bytes of all documents, and for a query its probes, "
+		       "candidates and microseconds. An asterisk marks the plan of INDEX, a plus "
+		       "sign what --plan auto takes.\n"
+		       "With --json: an object for each plan with the members plan, documents, "
+		       "bits, radius, tables, table_bytes and bytes (for each document), "
+		       "bytes_in_all, probes, candidates, microseconds, auto and, of an INDEX, "
+		       "of_index.") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query plan --documents 100M",
 		     "Compare the plans for 100,000,000 documents, before anything is loaded.") },

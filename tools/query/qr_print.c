@@ -143,7 +143,8 @@ static size_t rest_width(const struct qr_context *ctx, const struct qr_query *qu
 	used += query->has_weight ? WEIGHT_WIDTH + GAP : 0;
 	used += query->has_time ? TIME_WIDTH + GAP : 0;
 	used = query->show == QR_SHOW_MATCHES ? used : NUMBER_WIDTH + GAP;
-	return ctx->width < (unsigned)used + LEAST_WIDTH ? LEAST_WIDTH : ctx->width - (unsigned)used;
+	return ctx->width < (unsigned)used + LEAST_WIDTH ? LEAST_WIDTH
+							 : ctx->width - (unsigned)used;
 }
 
 void qr_print_header(const struct qr_context *ctx, const struct qr_query *query)

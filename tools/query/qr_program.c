@@ -43,16 +43,16 @@ static const struct tl_option global_rows[] = {
 	  .help = "search with N threads (default: one a core)" },
 	{ 0, "static", NULL, TL_FLAG(struct qr_context, is_static),
 	  .help = "nobody writes to the index meanwhile: take no locks",
-	  .more = "Nobody writes to the index meanwhile: take no locks. For an index on a read-only "
-		  "file system, or one that belongs to somebody else." },
+	  .more = "Nobody writes to the index meanwhile: take no locks. For an index on a "
+		  "read-only file system, or one that belongs to somebody else." },
 	{ 0, "force", NULL, TL_FLAG(struct qr_context, force),
 	  .help = "accept a network file system, at your own risk" },
 	{ 0, "untrusted", NULL, TL_FLAG(struct qr_context, is_untrusted),
 	  .help = "check the pages of the file before they are used",
-	  .more = "Check the pages of the index file before anything relies on them, as verify does "
-		  "always. For an index that others could write or that may be damaged: such a file "
-		  "can end the program by a signal otherwise. It takes a quarter of a second for 10 "
-		  "million documents." },
+	  .more = "Check the pages of the index file before anything relies on them, as verify "
+		  "does always. For an index that others could write or that may be damaged: such "
+		  "a file can end the program by a signal otherwise. It takes a quarter of a "
+		  "second for 10 million documents." },
 	{ 0, "check", NULL, TL_FLAG(struct qr_context, check),
 	  .help = "have searches check what they read",
 	  .more = "Have searches check each block that they read for the first time, and labels: "
@@ -60,12 +60,12 @@ static const struct tl_option global_rows[] = {
 		  "take longer. dump, get, backup, compact and verify always check." },
 	{ 0, "block-index", "auto|never|SIZE", TL_CALL(call_block_index),
 	  .help = "memory for block indexes",
-	  .more = "Memory for block indexes, which make many searches faster. auto (default): as it "
-		  "pays; never: none; a size such as 400M or 2G: at most this." },
+	  .more = "Memory for block indexes, which make many searches faster. auto (default): as "
+		  "it pays; never: none; a size such as 400M or 2G: at most this." },
 	{ 0, "kernel", "NAME", TL_WORD(struct qr_context, kernel, qr_kernels),
 	  .help = "compare fingerprints by these instructions",
-	  .more = "Compare fingerprints by these instructions (default: auto, the fastest that the CPU "
-		  "has)." },
+	  .more = "Compare fingerprints by these instructions (default: auto, the fastest that the "
+		  "CPU has)." },
 	{ TL_HELP_ROW },
 	{ TL_VERSION_ROW },
 	{ 0 },
@@ -83,7 +83,8 @@ const struct tl_command qr_program = {
 	.name = "simidx-query",
 	.operands = "[INDEX] [ARGUMENT]...",
 	.summary = "search and inspect near-duplicate indexes",
-	.about = "Search and inspect near-duplicate indexes, the directories that simidx-load makes.",
+	.about = "Search and inspect near-duplicate indexes, the directories that simidx-load "
+		 "makes.",
 	.options = global_rows,
 	.commands = commands,
 };

@@ -145,7 +145,9 @@ static void show_progress(struct qr_queue *queue)
 			 tl_write_count((uint64_t)((double)queue->n_answers / seconds), rate));
 }
 
-/* Matches that an answer, or a piece of one, prints; a search that ends at a limit has seen more. */
+/*
+ * Matches that an answer, or a piece of one, prints; a search that ends at a limit has seen more.
+ */
 static uint64_t n_printed(const struct qr_query *query, const simidx_results *results)
 {
 	return query->show == QR_SHOW_MATCHES ? results->n :

@@ -92,8 +92,8 @@ static int tell_report(const char *path, const simidx_repair_report *report)
 		  tl_write_count(report->documents, n[0]), report->documents == 1 ? "" : "s",
 		  documents && report->changes_lost ? "at most " : "", *lost ? lost : "nothing");
 	if (report->changes_lost)
-		tl_notice("%s: documents that the lost changes deleted or replaced may be as they were "
-			  "before", path);
+		tl_notice("%s: documents that the lost changes deleted or replaced may be as they "
+			  "were before", path);
 	if (report->doubts)
 		tl_notice("%s: %s thing%s not certain", path, tl_write_count(report->doubts, n[1]),
 			  report->doubts == 1 ? " is" : "s are");
@@ -166,7 +166,8 @@ static int mend(struct qr_context *ctx, int dry_run)
 static int check_operands(const struct qr_context *ctx, const struct options *options, int has_new)
 {
 	if (!tl_path_is_uri(ctx->path) && options->dry_run)
-		return tl_usage_error("--dry-run: a directory is only read anyway, and NEW is made");
+		return tl_usage_error(
+			"--dry-run: a directory is only read anyway, and NEW is made");
 	if (!tl_path_is_uri(ctx->path) && !has_new)
 		return tl_usage_error("NEW is missing");
 	if (tl_path_is_uri(ctx->path) && has_new)
@@ -193,7 +194,8 @@ static int run_repair(struct qr_context *ctx, int argc, char **argv)
 	how.memory = options.memory;
 	how.tmpdir = options.tmpdir;
 	how.threads = ctx->threads;
-	how.flags = (ctx->is_static ? SIMIDX_OPEN_STATIC : 0) | (ctx->force ? SIMIDX_OPEN_FORCE : 0);
+	how.flags = (ctx->is_static ? SIMIDX_OPEN_STATIC : 0) |
+		    (ctx->force ? SIMIDX_OPEN_FORCE : 0);
 	how.progress = tl_progress_wanted() ? tl_progress_phase : NULL;
 	how.stop = ask_stop;
 	rc = simidx_repair(ctx->path, argv[optind], &how, print_loss, ctx, &report, &err);
@@ -210,68 +212,70 @@ static const struct tl_option rows[] = {
 	{ 0, "dry-run", NULL, TL_FLAG(struct options, dry_run),
 	  .help = "with the URI of an engine: change nothing" },
 	{ TL_SECTION("Of an engine") },
-	{ TL_PARAGRAPH("Where INDEX is the URI of an index that an engine holds, such as hbase://..., it is "
-		       "mended in place, and there is no NEW: each document becomes what it was before a "
-		       "commit that was cut off, or what the commit would have made it. A document "
-		       "whose own row is damaged is made again without its label, if its fingerprint is in "
-		       "all tables, and else removed; then repair ends with 1. A line is printed for each "
-		       "problem, as verify does.") },
+	{ TL_PARAGRAPH("Where INDEX is the URI of an index that an engine holds, such as "
+		       "hbase://..., it is mended in place, and there is no NEW: each document "
+		       "becomes what it was before a commit that was cut off, or what the commit "
+		       "would have made it. A document whose own row is damaged is made again "
+		       "without its label, if its fingerprint is in all tables, and else removed; "
+		       "then repair ends with 1. A line is printed for each problem, as verify "
+		       "does.") },
 	{ TL_SECTION("What is kept") },
-	{ TL_PARAGRAPH("Each block or row is judged by itself, and what sound ones say is joined: a "
-		       "document is lost only if it is damaged wherever it stands. A document whose "
-		       "second fingerprint is lost is marked, and searches judge it by the first one "
-		       "alone. The new index has the plan, layout, profile, mark and next id of "
-		       "INDEX, which is only read.") },
-	{ TL_PARAGRAPH("In an index with times a document whose time is lost has none: it is kept, and "
-		       "'simidx-query delete --older-than' never deletes it, until simidx-load --touch "
-		       "or --mode replace gives it one.") },
-	{ TL_PARAGRAPH("What lies below a damaged page of the file's trees is found, too. Of a file that was cut "
-		       "short all is taken that lies before the cut. If the list of free pages is lost with "
-		       "the rest, documents that were deleted may be there again, and others may be as they "
-		       "were before; a doubt says so. Labels are left out then where nothing is left to check "
-		       "them by.") },
+	{ TL_PARAGRAPH("Each block or row is judged by itself, and what sound ones say is joined: "
+		       "a document is lost only if it is damaged wherever it stands. A document "
+		       "whose second fingerprint is lost is marked, and searches judge it by the "
+		       "first one alone. The new index has the plan, layout, profile, mark and "
+		       "next id of INDEX, which is only read.") },
+	{ TL_PARAGRAPH("In an index with times a document whose time is lost has none: it is kept, "
+		       "and 'simidx-query delete --older-than' never deletes it, until simidx-load "
+		       "--touch or --mode replace gives it one.") },
+	{ TL_PARAGRAPH("What lies below a damaged page of the file's trees is found, too. Of a "
+		       "file that was cut short all is taken that lies before the cut. If the list "
+		       "of free pages is lost with the rest, documents that were deleted may be "
+		       "there again, and others may be as they were before; a doubt says so. "
+		       "Labels are left out then where nothing is left to check them by.") },
 	{ TL_SECTION("Output") },
 	{ TL_PARAGRAPH("A line for each thing that is damaged, lost or not certain, with columns "
-		       "separated by tabs: what it is, the table, the id, the fingerprint, the label "
-		       "and a sentence; columns that are not known are empty. Only what is needed is "
-		       "read: where one table says all that there is, damage in others is not listed, "
-		       "but verify lists it. What it is:") },
+		       "separated by tabs: what it is, the table, the id, the fingerprint, the "
+		       "label and a sentence; columns that are not known are empty. Only what is "
+		       "needed is read: where one table says all that there is, damage in others "
+		       "is not listed, but verify lists it. What it is:") },
 	{ TL_TERM("damage", "A block, row or record was passed over.") },
-	{ TL_TERM("document", "A document is lost. It may come twice, once with its fingerprint and "
-			      "once with its id or label.") },
+	{ TL_TERM("document", "A document is lost. It may come twice, once with its fingerprint "
+			      "and once with its id or label.") },
 	{ TL_TERM("fp2", "The second fingerprint of a document is lost.") },
 	{ TL_TERM("time", "The time of a document is lost.") },
 	{ TL_TERM("note", "The note of a document is lost; without an id, several are.") },
-	{ TL_TERM("label", "The label of a document is lost. Without an id: labels are lost, and it is "
-			   "not known of which documents; the sentence says how many.") },
-	{ TL_TERM("doubt", "Something of a document is kept, but not certain. Without an id: it is not known "
-			   "of which documents, or of all.") },
+	{ TL_TERM("label", "The label of a document is lost. Without an id: labels are lost, and "
+			   "it is not known of which documents; the sentence says how many.") },
+	{ TL_TERM("doubt", "Something of a document is kept, but not certain. Without an id: it is "
+			   "not known of which documents, or of all.") },
 	{ TL_TERM("record", "The profile or the mark of the index is lost.") },
-	{ TL_TERM("changes", "Changes are lost that were not merged into the tables yet; the sentence says "
-			     "how many. Documents that they added are lost. Those that they deleted or "
-			     "replaced may be as they were before: deleted ones may be there again, "
-			     "those that were touched may have an older time, and nothing tells "
-			     "which.") },
-	{ TL_PARAGRAPH("With --json an object each, with the members kind, table, id, fp, label (or "
-		       "label_hex) and text; what is not known is left out.") },
+	{ TL_TERM("changes", "Changes are lost that were not merged into the tables yet; the "
+			     "sentence says how many. Documents that they added are lost. Those "
+			     "that they deleted or replaced may be as they were before: deleted "
+			     "ones may be there again, those that were touched may have an older "
+			     "time, and nothing tells which.") },
+	{ TL_PARAGRAPH("With --json an object each, with the members kind, table, id, fp, label "
+		       "(or label_hex) and text; what is not known is left out.") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query repair index saved >lost.tsv",
 		     "Save what is sound, and keep a list of what is not.") },
 	{ TL_SECTION("Exit status") },
-	{ TL_PARAGRAPH("Of an engine, 0: sound, or all mended; 1: something is wrong; 2: could not be "
-		       "checked.") },
-	{ TL_PARAGRAPH("0: NEW was made, and nothing is lost. 1: NEW was made, and something is lost "
-		       "or not certain. 2: NEW was not made; or it was, as a message says then, but "
-		       "the disk did not confirm that it stays there after a power cut.") },
+	{ TL_PARAGRAPH("Of an engine, 0: sound, or all mended; 1: something is wrong; 2: could not "
+		       "be checked.") },
+	{ TL_PARAGRAPH("0: NEW was made, and nothing is lost. 1: NEW was made, and something is "
+		       "lost or not certain. 2: NEW was not made; or it was, as a message says "
+		       "then, but the disk did not confirm that it stays there after a power "
+		       "cut.") },
 	{ 0 },
 };
 
 const struct qr_command qr_repair = {
 	.line = { .name = "repair", .operands = "INDEX [NEW]", .least = 1, .most = 2,
 		  .summary = "make a new index of what is sound in a damaged one",
-		  .about = "Make the new index NEW of all that is sound in the damaged INDEX, and list "
-			   "what is lost. NEW must not exist or be an empty directory, and appears "
-			   "only when it is complete.",
+		  .about = "Make the new index NEW of all that is sound in the damaged INDEX, and "
+			   "list what is lost. NEW must not exist or be an empty directory, and "
+			   "appears only when it is complete.",
 		  .options = rows, .program = &qr_program },
 	.takes_index = 1,
 	.run = run_repair,

@@ -345,11 +345,12 @@ static int check_options(struct search *search, char **operands, int n)
 
 static const struct tl_option rows[] = {
 	{ TL_SECTION("What the queries are") },
-	{ TL_PARAGRAPH("Fingerprints, in hexadecimal; '-' for fingerprints on standard input, one a line; "
-		       "files with an ending that tells a format (.jsonl, .ndjson, .tsv, .csv, .npy, "
-		       "also with .gz or .zst after it); or, with one of these options, files, '-' "
-		       "being standard input:") },
-	{ 0, "text", NULL, TL_FLAG(struct search, texts), .help = "each QUERY is a file with a UTF-8 text" },
+	{ TL_PARAGRAPH("Fingerprints, in hexadecimal; '-' for fingerprints on standard input, one "
+		       "a line; files with an ending that tells a format (.jsonl, .ndjson, .tsv, "
+		       ".csv, .npy, also with .gz or .zst after it); or, with one of these "
+		       "options, files, '-' being standard input:") },
+	{ 0, "text", NULL, TL_FLAG(struct search, texts),
+	  .help = "each QUERY is a file with a UTF-8 text" },
 	{ 'F', "format", "FORMAT", TL_WORD_FROM(struct search, format_word, in_format_names, 1),
 	  .help = "each QUERY is a file of this format",
 	  .more = "Each QUERY is a file of this format. simidx-load --help describes formats, "
@@ -364,64 +365,67 @@ static const struct tl_option rows[] = {
 	  .more = "In place of an answer: how each query is looked up, and what that took. See "
 		  "Explanations below." },
 	{ TL_SECTION("How texts become fingerprints") },
-	{ TL_PARAGRAPH("As those of the index did. It does not hold the files of --stop, --words and --idf, "
-		       "so these must be given again. The other options are checked against it, but "
-		       "--min-tokens and --short are about the queries: with --short reject those "
-		       "that are short are not answered.") },
+	{ TL_PARAGRAPH("As those of the index did. It does not hold the files of --stop, --words "
+		       "and --idf, so these must be given again. The other options are checked "
+		       "against it, but --min-tokens and --short are about the queries: with "
+		       "--short reject those that are short are not answered.") },
 	{ TL_GROUP(tl_text_rows, struct search, text_options) },
 	{ TL_SECTION("Output") },
 	{ TL_PARAGRAPH("A line for each match with columns that are separated by tabs: query, id, "
-		       "fingerprint, distance (bits that differ, whatever their weights) and label. "
-		       "Searches of texts have a sixth one, weight: that of the bits that differ, in "
-		       "the units of --accept, by which matches are ordered. So have other searches "
-		       "whose order is not that of the distance: with --ignore, --second, "
-		       "--bit-weights or jsonl. With --count or --exists: the query and the number. "
-		       "Queries come in the order "
-		       "of the input, the matches of a query nearest first, then by id. A query is "
-		       "called by its label, which of a text in a file is the path; without one by "
-		       "its id; without both, as on the command line and in the formats lines and "
-		       "npy, by its fingerprint in hexadecimal, however that was written. Queries and labels have the escapes \\t \\n \\r \\\\ \\xHH.\n"
+		       "fingerprint, distance (bits that differ, whatever their weights) and "
+		       "label. Searches of texts have a sixth one, weight: that of the bits that "
+		       "differ, in the units of --accept, by which matches are ordered. So have "
+		       "other searches whose order is not that of the distance: with --ignore, "
+		       "--second, --bit-weights or jsonl. With --count or --exists: the query and "
+		       "the number. Queries come in the order of the input, the matches of a query "
+		       "nearest first, then by id. A query is called by its label, which of a text "
+		       "in a file is the path; without one by its id; without both, as on the "
+		       "command line and in the formats lines and npy, by its fingerprint in "
+		       "hexadecimal, however that was written. Queries and labels have the escapes "
+		       "\\t \\n \\r \\\\ \\xHH.\n"
 		       "On a terminal: a table with the matches below each query, the digits that "
 		       "differ from its fingerprint in colour (--color). Long labels lose their "
 		       "beginning.\n"
-		       "Queries are answered many at once, but never wait for one that has not come "
-		       "yet.") },
+		       "Queries are answered many at once, but never wait for one that has not "
+		       "come yet.") },
 	{ TL_SECTION("JSON") },
-	{ TL_PARAGRAPH("With --json: a line for each query, an object with these members. Names that are "
-		       "not UTF-8 are hexadecimal in query_hex and label_hex instead.") },
+	{ TL_PARAGRAPH("With --json: a line for each query, an object with these members. Names "
+		       "that are not UTF-8 are hexadecimal in query_hex and label_hex instead.") },
 	{ TL_TERM("query", "What the query is called, as in the first column.") },
 	{ TL_TERM("fingerprint", "Its fingerprint.") },
 	{ TL_TERM("tokens, short", "Of texts: how many tokens it has, and whether that is few.") },
-	{ TL_TERM("matches", "A list of objects with id, fp, distance (bits), weight (of the bits that "
-			     "differ, in units of --accept; without weights the same as distance), "
-			     "label, with second fingerprints distance2 (null where that of the document is "
-			     "not known), and in an index with times time, such as "
-			     "2026-11-26T08:15:00Z, where it is known.") },
+	{ TL_TERM("matches", "A list of objects with id, fp, distance (bits), weight (of the bits "
+			     "that differ, in units of --accept; without weights the same as "
+			     "distance), label, with second fingerprints distance2 (null where "
+			     "that of the document is not known), and in an index with times time, "
+			     "such as 2026-11-26T08:15:00Z, where it is known.") },
 	{ TL_TERM("count, exists", "Instead of matches, with these options.") },
 	{ TL_TERM("truncated", "Whether the answer was cut.") },
-	{ TL_TERM("complete_to", "Nothing near within this distance was missed; -1: not even at distance 0 "
-				 "is that sure.") },
+	{ TL_TERM("complete_to", "Nothing near within this distance was missed; -1: not even at "
+				 "distance 0 is that sure.") },
 	{ TL_SECTION("Explanations") },
-	{ TL_PARAGRAPH("--explain prints how a query was looked up, its access, then the best of those that "
-		       "were rejected. An access is a list of tables such as \"t01<=1/16 t02<=0/16\": in table t01 those ranges "
-		       "are read whose 16 leading bits differ from the query's in at most 1, in t02 "
-		       "the one in which none differs. An \"m\" at the end (t01<=1/16m): ranges that "
-		       "differ only in the last bits lie side by side and are read as one. \"scan of "
-		       "t01\": the whole table is read. By weights it is a number of patterns, each of "
-		       "which flips the bits of a prefix that hardly matter. Probes are ranges, candidates the entries in "
-		       "them, both as predicted, with the time. What it took is counted: probes, "
-		       "blocks that were read, candidates that were compared, fingerprints that were "
-		       "near, their documents. The measured time is that of the same search after it, "
-		       "when all that it reads is in memory, as predictions have it. Complete to a "
-		       "distance: nothing near within it was missed. The kernel is the instruction "
-		       "set that compares fingerprints; a block index is a table of contents, in "
-		       "memory. Ranges are thought to be equally full until one that is read turns "
-		       "out to be far from it.") },
-	{ TL_PARAGRAPH("With --json an object has query, fingerprint, chosen and rejected (with access, "
-		       "probes, candidates and microseconds), looked_up (whether predictions "
-		       "are by how full the ranges really are), probes, blocks, candidates, "
-		       "fingerprints, count, truncated, complete_to, microseconds (measured), kernel "
-		       "and block_indexes (tables that were looked up through one).") },
+	{ TL_PARAGRAPH("--explain prints how a query was looked up, its access, then the best of "
+		       "those that were rejected. An access is a list of tables such as "
+		       "\"t01<=1/16 t02<=0/16\": in table t01 those ranges are read whose 16 "
+		       "leading bits differ from the query's in at most 1, in t02 the one in which "
+		       "none differs. An \"m\" at the end (t01<=1/16m): ranges that differ only in "
+		       "the last bits lie side by side and are read as one. \"scan of t01\": the "
+		       "whole table is read. By weights it is a number of patterns, each of which "
+		       "flips the bits of a prefix that hardly matter. Probes are ranges, "
+		       "candidates the entries in them, both as predicted, with the time. What it "
+		       "took is counted: probes, blocks that were read, candidates that were "
+		       "compared, fingerprints that were near, their documents. The measured time "
+		       "is that of the same search after it, when all that it reads is in memory, "
+		       "as predictions have it. Complete to a distance: nothing near within it was "
+		       "missed. The kernel is the instruction set that compares fingerprints; a "
+		       "block index is a table of contents, in memory. Ranges are thought to be "
+		       "equally full until one that is read turns out to be far from it.") },
+	{ TL_PARAGRAPH("With --json an object has query, fingerprint, chosen and rejected (with "
+		       "access, probes, candidates and microseconds), looked_up (whether "
+		       "predictions are by how full the ranges really are), probes, blocks, "
+		       "candidates, fingerprints, count, truncated, complete_to, microseconds "
+		       "(measured), kernel and block_indexes (tables that were looked up through "
+		       "one).") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query search index 91b7584a2265b1f5",
 		     "Documents whose fingerprints differ from this one in at most 3 bits.") },

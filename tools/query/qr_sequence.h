@@ -3,7 +3,8 @@
 
 /*
  * Files that HBase's program Import reads: a SequenceFile of Hadoop whose keys are the keys of rows
- * (ImmutableBytesWritable) and whose values are rows of one cell each (Result, as protocol buffers).
+ * (ImmutableBytesWritable) and whose values are rows of one cell each (Result, as protocol
+ * buffers).
  */
 
 #ifndef QR_SEQUENCE_H

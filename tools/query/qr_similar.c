@@ -250,8 +250,8 @@ static int compare_files(struct qr_context *ctx, const struct options *options, 
 static const struct tl_option rows[] = {
 	{ 0, "index", "INDEX", TL_TEXT(struct options, index),
 	  .help = "handle the texts as this index does",
-	  .more = "Handle the texts as this index does. It does not hold the files of --stop, --words "
-		  "and --idf, so these must be given again." },
+	  .more = "Handle the texts as this index does. It does not hold the files of --stop, "
+		  "--words and --idf, so these must be given again." },
 	{ 0, "bits", "F", TL_NUMBER(struct options, bits, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS),
 	  .help = "bits of a fingerprint, 16..64 (default: 64)",
 	  .more = "Bits of a fingerprint, 16..64 (default: 64; those of INDEX cannot be chosen)." },
@@ -259,22 +259,24 @@ static const struct tl_option rows[] = {
 	  .help = "how many bits and features are shown" },
 	{ 0, "tsv", NULL, TL_FLAG(struct options, tsv),
 	  .help = "columns separated by tabs, for programs",
-	  .more = "Columns separated by tabs, for programs: \"text\" path, fingerprint, second one, "
-		  "tokens, features, 1 if short; \"distance\" of the first and second fingerprints, "
-		  "weights by the first and the second text, cosine of the features; \"near\" 1 or 0, "
-		  "largest weight and number of bits that are near; \"bit\" number, weight in each "
-		  "text, 1 if it differs; \"feature\" weight in each text, feature." },
+	  .more = "Columns separated by tabs, for programs: \"text\" path, fingerprint, second "
+		  "one, tokens, features, 1 if short; \"distance\" of the first and second "
+		  "fingerprints, weights by the first and the second text, cosine of the features; "
+		  "\"near\" 1 or 0, largest weight and number of bits that are near; \"bit\" "
+		  "number, weight in each text, 1 if it differs; \"feature\" weight in each text, "
+		  "feature." },
 	{ TL_SECTION("How texts become fingerprints") },
 	{ TL_PARAGRAPH("As --index says, else as these options say.") },
 	{ TL_GROUP(tl_text_rows, struct options, text) },
 	{ TL_SECTION("Output") },
-	{ TL_PARAGRAPH("For a reader, ending in \"near\" or \"not near\": whether a search for the first "
-		       "FILE finds the second. Weights of bits are in the units of 'search --accept', "
-		       "and the limits are its defaults.\n"
-		       "With --json: an object with profile, texts (two objects with path, fp, fp2, "
-		       "tokens, features and short), distance, distance2, weight (by the first text and "
-		       "by the second), limit, limit_bits, near, cosine, bits (objects with bit, weights "
-		       "and differs) and features (objects with feature and weights).") },
+	{ TL_PARAGRAPH("For a reader, ending in \"near\" or \"not near\": whether a search for the "
+		       "first FILE finds the second. Weights of bits are in the units of 'search "
+		       "--accept', and the limits are its defaults.\n"
+		       "With --json: an object with profile, texts (two objects with path, fp, "
+		       "fp2, tokens, features and short), distance, distance2, weight (by the "
+		       "first text and by the second), limit, limit_bits, near, cosine, bits "
+		       "(objects with bit, weights and differs) and features (objects with feature "
+		       "and weights).") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query similar a.txt b.txt", "Compare two texts.") },
 	{ TL_EXAMPLE("simidx-query similar --index articles.simidx a.txt b.txt",
@@ -305,10 +307,11 @@ const struct qr_command qr_similar = {
 		  .summary = "tell why two texts are near to each other or not",
 		  .about = "Tell why two texts are, or are not, near to each other: their "
 			   "fingerprints, how far these are apart, how certain their bits are, and "
-			   "what the texts consist of. A FILE is a UTF-8 text, '-' standard input.\n"
+			   "what the texts consist of. A FILE is a UTF-8 text, '-' standard "
+			   "input.\n"
 			   "The weight of a bit tells how much it takes to change it. What counts "
-			   "is the sum of the weights of the bits that differ, in both fingerprints: "
-			   "bits that were nearly even add little.",
+			   "is the sum of the weights of the bits that differ, in both "
+			   "fingerprints: bits that were nearly even add little.",
 		  .options = rows, .program = &qr_program },
 	.run = run_similar,
 };

@@ -54,7 +54,9 @@ static uint64_t unknown_fp2(const struct table *tables, size_t n)
 	return unknown;
 }
 
-/* Bytes of the file in use for each document, or -1 without documents, or where they are not known. */
+/*
+ * Bytes of the file in use for each document, or -1 without documents, or where they are not known.
+ */
 static double bytes_per_document(const simidx_info *info)
 {
 	return info->documents && info->used_bytes
@@ -545,35 +547,36 @@ static int run_stats(struct qr_context *ctx, int argc, char **argv)
 static const struct tl_option rows[] = {
 	{ 0, "skew", NULL, TL_FLAG(struct options, skew),
 	  .help = "where most documents are: read all of them",
-	  .more = "Also print the fingerprint that most documents have and, for each table, the prefix "
-		  "that most different fingerprints have, beside how many that would be if all were "
-		  "spread evenly. A search reads all that shares a prefix with its query, so crowded "
-		  "ranges make searches slow. This reads all documents and takes 16 bytes of memory "
-		  "for each." },
+	  .more = "Also print the fingerprint that most documents have and, for each table, the "
+		  "prefix that most different fingerprints have, beside how many that would be if "
+		  "all were spread evenly. A search reads all that shares a prefix with its query, "
+		  "so crowded ranges make searches slow. This reads all documents and takes 16 "
+		  "bytes of memory for each." },
 	{ TL_SECTION("JSON") },
 	{ TL_PARAGRAPH("With --json: one object. Its members are documents, distinct (different "
 		       "fingerprints in the tables), fresh_rows (changes that a merge has not yet "
-		       "moved into the tables; every search finds them), labels, next_id, bits, plan, "
-		       "layout, fill, ids, fp2, times (true where documents have times), "
-		       "notes (documents with a note, in an index that keeps notes), "
-		       "unknown_fp2 (documents whose second fingerprint repair has not found), "
-		       "profile (how texts become fingerprints), format, "
-		       "file_bytes, used_bytes, page_bytes, bytes_per_document, limit_bits and "
-		       "tables. Each of the tables has table (its name), prefix_bits, entries, keys, "
-		       "pages, overflow_pages, bytes_used, bytes_per_entry, fill and digest. With --skew there is a member "
-		       "fullest with fp and documents, and each table with a prefix has fullest with "
-		       "fp and fingerprints.") },
+		       "moved into the tables; every search finds them), labels, next_id, bits, "
+		       "plan, layout, fill, ids, fp2, times (true where documents have times), "
+		       "notes (documents with a note, in an index that keeps notes), unknown_fp2 "
+		       "(documents whose second fingerprint repair has not found), profile (how "
+		       "texts become fingerprints), format, file_bytes, used_bytes, page_bytes, "
+		       "bytes_per_document, limit_bits and tables. Each of the tables has table "
+		       "(its name), prefix_bits, entries, keys, pages, overflow_pages, bytes_used, "
+		       "bytes_per_entry, fill and digest. With --skew there is a member fullest "
+		       "with fp and documents, and each table with a prefix has fullest with fp "
+		       "and fingerprints.") },
 	{ 0 },
 };
 
 const struct qr_command qr_stats = {
 	.line = { .name = "stats", .operands = "INDEX", .least = 1, .most = 1,
 		  .summary = "print what an index is and holds, and how large that is",
-		  .about = "Print what the index is and holds: its documents and, for each table in "
-			   "it, its entries, LMDB keys (each stands for a block of entries, or for one "
-			   "entry in the layout rows), pages, bytes of pages for each entry, and how "
-			   "much of the pages the entries fill. Fresh rows are changes that a merge "
-			   "has not yet moved into the tables; every search finds them.",
+		  .about = "Print what the index is and holds: its documents and, for each table "
+			   "in it, its entries, LMDB keys (each stands for a block of entries, or "
+			   "for one entry in the layout rows), pages, bytes of pages for each "
+			   "entry, and how much of the pages the entries fill. Fresh rows are "
+			   "changes that a merge has not yet moved into the tables; every search "
+			   "finds them.",
 		  .options = rows, .program = &qr_program },
 	.takes_index = 1,
 	.run = run_stats,

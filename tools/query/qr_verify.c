@@ -115,9 +115,9 @@ static int run_verify(struct qr_context *ctx, int argc, char **argv)
 
 static const struct tl_option rows[] = {
 	{ TL_SECTION("Output") },
-	{ TL_PARAGRAPH("A line for each problem: the table ('-' if the index cannot even be opened), "
-		       "a tab, and what is wrong. With --json an object with the members table and "
-		       "text. On stderr: what can be done about it.") },
+	{ TL_PARAGRAPH("A line for each problem: the table ('-' if the index cannot even be "
+		       "opened), a tab, and what is wrong. With --json an object with the members "
+		       "table and text. On stderr: what can be done about it.") },
 	{ TL_SECTION("Exit status") },
 	{ TL_PARAGRAPH("0: sound. 1: damaged. 2: could not be checked.") },
 	{ 0 },
@@ -127,8 +127,9 @@ const struct qr_command qr_verify = {
 	.line = { .name = "verify", .operands = "INDEX", .least = 1, .most = 1,
 		  .summary = "read everything in an index and check it",
 		  .about = "Read everything in one snapshot and check it: the pages of the file, "
-			   "before anything relies on them; checksum, order and key of every block; "
-			   "counts and digests of all tables against the header and each other.",
+			   "before anything relies on them; checksum, order and key of every "
+			   "block; counts and digests of all tables against the header and each "
+			   "other.",
 		  .options = rows, .program = &qr_program },
 	.takes_index = 1,
 	.run = run_verify,
