@@ -76,6 +76,11 @@ static void make_document(struct twins *t, size_t i)
 		/* Now and then it is missing. */
 		doc->flags = sxt_rng_below(&t->rng, 30) ? SIMIDX_DOC_FP2 : 0;
 	}
+	/* The times that the sides would choose are those of their own calls. */
+	if (t->variant->flags & SIMIDX_CREATE_TIMES) {
+		doc->time = (uint32_t)sxt_rng_u64(&t->rng);
+		doc->flags |= SIMIDX_DOC_TIME;
+	}
 	if (!has_ids(t))
 		return;
 	if (!sxt_rng_below(&t->rng, 5))
