@@ -50,7 +50,9 @@ typedef struct simidx_join_info {
 	                              documents alone: pairs take more */
 	uint64_t documents;      /**< of the index, or of both */
 	uint64_t fingerprint_pairs; /**< pairs of fingerprints within the radius; one that several
-	                              documents have makes a pair with itself */
+	                              documents have, of two indexes one that both have, makes a
+	                              pair with itself. Fingerprints of deleted documents count
+	                              until the next merge */
 	uint64_t groups;         /**< simidx_pair_group that simidx_pairs() has found */
 	uint64_t pairs;          /**< pairs of documents that are in them: products of counts;
 	                              UINT64_MAX if there are that many or more */

@@ -3,8 +3,8 @@
 
 /*
  * Stage 6: clusters of documents are delivered. They are made of nodes (sx_join_documents.h): nodes
- * are put in order by their best documents, linked by the pairs of near ones, and read again with
- * all their documents, which are sorted by cluster.
+ * are put in order by their best documents where that matters, linked by the pairs of near ones,
+ * and read again with all their documents, which are sorted by cluster.
  */
 
 #include <stdlib.h>
@@ -20,8 +20,8 @@
 #define PIECE 65536 /* members that are delivered together */
 
 /*
- * The leader of a node is another node of its cluster, and the last one of a chain of leaders is
- * the best node: it has the keeper.
+ * The leader of a node is another node of its cluster. A chain of leaders ends with the best node,
+ * which leads itself and has the keeper.
  */
 struct clusters {
 	sx_join join;

@@ -98,7 +98,7 @@ static int choose_radii(sx_join *join, simidx_error *err)
 
 	info->size = sizeof(*info);
 	for (unsigned i = 0; i < join->n_inputs; i++) {
-		info->documents += join->input[i].snapshot.header.documents;
+		info->documents += sx_header_documents(&join->input[i].snapshot.header);
 		has_fp2 &= join->input[i].index->schema->has_fp2;
 	}
 	info->radius = o->radius;
@@ -262,7 +262,8 @@ static int by_width(const void *a, const void *b)
 		return x->is_stored - y->is_stored;
 	if (x->width != y->width)
 		return x->width < y->width ? -1 : 1;
-	/* Each table has the highest of the other bits next: the pairs of those are found last. */
+	/* A table has the highest of the other bits next. The part of the highest is done first,
+	   and its pairs must differ in all later ones. */
 	return x->mask > y->mask ? -1 : x->mask < y->mask;
 }
 

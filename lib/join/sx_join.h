@@ -3,7 +3,7 @@
 
 /*
  * A join finds all pairs of near documents, or clusters of them. It has six stages. Each of them
- * has a struct, which the next one takes. Data flows down this list only:
+ * has a struct, which those below it take, and calls nothing above it:
  *
  *     1  options                sx_join: options, info     sx_join_begin()
  *     2  inputs                 sx_join_input              the same; one index, or two
@@ -15,10 +15,11 @@
  *     6  delivery               simidx_pair, _member       sx_pairs.c, sx_clusters.c
  *
  * This header has the first three: all that is decided before a fingerprint is compared. A pair
- * within k bits is found like this. The bits are cut into k + 1 *parts*, so it agrees in one of
- * them at least (3). The fingerprints that agree in a part are a bucket (4a), and are compared with
- * each other (4b). What was found is sorted (4). Then the documents of both fingerprints are read
- * (5). These are read for (4), too, to see which fingerprints several documents have.
+ * within k bits is found like this. There are k + 1 *parts* of the bits, without a common bit, so
+ * it agrees in one of them at least (3). The fingerprints that agree in a part are a bucket (4a),
+ * and are compared with each other (4b). What was found is sorted (4). Delivery (6) reads it in
+ * chunks, and the documents of the fingerprints of a chunk (5). Documents are read for (4), too, to
+ * see which fingerprints several of them have.
  */
 
 #ifndef SX_JOIN_H
@@ -101,7 +102,7 @@ typedef struct sx_join {
  * @param other  NULL, or the other index
  * @return as simidx_pairs(), before it has found something
  *
- * Cost: reads the fresh rows; memory of 64 bytes for each.
+ * Cost: reads the fresh rows; memory of up to 112 bytes for each, and of 24 afterwards.
  */
 int sx_join_begin(sx_join *join, const simidx *index, const simidx *other,
 		  const simidx_join_options *options, simidx_error *err);

@@ -240,7 +240,7 @@ int sx_join_source_begin(sx_join_source *s, const sx_join *join, const sx_perm *
 
 		order->input = &join->input[i];
 		order->table = table_of(order->input->index, perm);
-		s->is_sorted |= !order->table;
+		s->is_read_once |= !order->table;
 		rc = order->table ? take_fresh(order, perm, err) : sort(order, join, perm, err);
 	}
 	return rc;
@@ -323,7 +323,7 @@ static int leave_out(sx_join_batch *b, sx_join_stream *stream, unsigned shift, s
 	b->large = b->v[b->n - 1];
 	while (b->n && !((b->v[b->n - 1] ^ b->large) >> shift))
 		b->n--;
-	for (unsigned i = 0; source->is_sorted && !rc && i < source->n; i++)
+	for (unsigned i = 0; source->is_read_once && !rc && i < source->n; i++)
 		rc = spill_bucket(b, end, stream, i, shift, err);
 	return rc;
 }
@@ -583,7 +583,7 @@ int sx_join_large(const sx_join_source *source, sx_join_batch *batch,
 		  simidx_error *err)
 {
 	sx_join_source spilled = { .join = source->join, .n = source->n };
-	struct large l = { .source = source->is_sorted ? &spilled : source,
+	struct large l = { .source = source->is_read_once ? &spilled : source,
 			   .from = batch->large & constraint->agreed, .room = batch, .max = max,
 			   .constraint = *constraint, .joiner = joiner, .err = err };
 	int rc = reserve(batch, max + 1, 1, err);

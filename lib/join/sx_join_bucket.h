@@ -40,7 +40,7 @@ typedef struct sx_join_source {
 	const sx_join *join;
 	sx_join_order of[2];   /* the inputs */
 	unsigned n;
-	int is_sorted;         /* one at least: then it can be read once */
+	int is_read_once;      /* an input was sorted for this, which can be read once */
 	pthread_mutex_t *lock; /* held while the store is asked; NULL for one thread */
 } sx_join_source;
 

@@ -55,7 +55,7 @@ static int begin_source(struct find *f, const sx_perm *perm, int is_shared, uint
 {
 	int rc = sx_join_source_begin(&f->source, f->join, perm, &f->store, err);
 
-	f->is_shared = is_shared || f->source.is_sorted;
+	f->is_shared = is_shared || f->source.is_read_once;
 	if (!rc && f->is_shared)
 		rc = sx_join_stream_begin(&f->stream, &f->source, from, UINT64_MAX, err);
 	return rc;

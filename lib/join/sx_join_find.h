@@ -18,7 +18,8 @@
  * Find the pairs within the radius, each once, and set info.fingerprint_pairs.
  *
  * @param pairs  a sorter that can be read: two words, the smaller fingerprint first; equal ones
- *               where several documents have one. Set first; the caller frees it in any case
+ *               where several documents have one, with two indexes where both have one. Set first;
+ *               the caller frees it in any case
  * @return SIMIDX_OK; SIMIDX_E_STOPPED; SIMIDX_E_NOMEM; the codes of a walk and of a sorter
  */
 int sx_join_find(sx_join *join, sx_sorter **pairs, simidx_error *err);

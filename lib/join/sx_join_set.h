@@ -7,11 +7,13 @@
  * for the sink that takes the pairs.
  *
  * A *constraint* says in which bits all of a set agree, and in which a pair of it must differ. Each
- * group of bits in which it must differ takes one of the k errors. If e are left for the other
- * bits, these are cut into e + 1 *sub-blocks*, and a pair agrees in at least one of them. So the
- * set is grouped by each sub-block in turn, and only what is in one group is compared. A pair may
- * agree in several sub-blocks. The first one reports it: in the groups of the later ones, a pair
- * must differ in those before. A group that stays large is treated as a set of its own.
+ * group of bits in which it must differ takes one of the k errors, if no two have a common bit: the
+ * planner chooses which to count so, and the others are only checked. If e errors are left for the
+ * other bits, e + 1 *sub-blocks* are cut from these, and a pair agrees in at least one of them. So
+ * the set is grouped by each sub-block in turn, and only what is in one group is compared. A pair
+ * may agree in several sub-blocks. The first one reports it: in the groups of the later ones, a
+ * pair must differ in those before. (Of parts the last one reports.) A group that stays large is
+ * treated as a set of its own.
  *
  * A small planner chooses the bits and widths of sub-blocks by what they cost.
  */

@@ -21,9 +21,13 @@
 
 #define PIECE 65536     /* pairs that are delivered together */
 #define GROUPS 1024     /* groups, the same */
-#define PAIR_BYTES 152  /* of memory at most for a pair of fingerprints of a chunk, without ids */
 #define LEAST_CHUNK 1024
 #define ASK_AFTER 65536 /* nodes that are compared */
+/* Of memory at most for a pair of fingerprints of a chunk: the pair, and of each input a node for
+   both. Ids and further nodes are counted when they are read. */
+#define PAIR_BYTES 68
+#define PAIR_INPUT_BYTES (2 * (sizeof(size_t) + sizeof(sx_join_node)))
+#define NODE_WORDS (sizeof(sx_join_node) / sizeof(uint64_t))
 #define MOST_CHUNK ((size_t)1 << 28)
 
 /* The documents that an input has of the fingerprints of a chunk. */
@@ -33,6 +37,7 @@ struct documents {
 	sx_join_node *node; /* `from` is a place in ids */
 	size_t n_nodes, nodes_cap;
 	sx_u64s ids;
+	size_t words; /* of 8 bytes: of ids, and of the nodes of a fingerprint but the first */
 };
 
 /* As many pairs of fingerprints as there is room for with their documents. */
@@ -99,12 +104,13 @@ static int number_fingerprints(struct pairs *p)
 	return SIMIDX_OK;
 }
 
-/* Put the documents of the next fingerprint behind those that are there, up to `max` of them. */
+/* Put the documents of the next fingerprint behind those that are there, up to `max` words. */
 static int keep_documents(struct documents *to, const sx_join_documents *d, size_t max)
 {
 	size_t n_nodes = to->n_nodes + d->n_nodes, from = to->ids.n;
 
-	if (from + d->n > max)
+	to->words += d->n + (d->n_nodes ? (d->n_nodes - 1) * NODE_WORDS : 0);
+	if (to->words > max)
 		return TOO_MANY;
 	if (sx_reserve(&to->ids.at, &to->ids.cap, from + d->n, sizeof(*to->ids.at)) ||
 	    sx_reserve(&to->node, &to->nodes_cap, n_nodes, sizeof(*to->node)))
@@ -126,7 +132,7 @@ static int load_input(struct pairs *p, unsigned number, size_t max)
 	sx_join_documents d = { 0 };
 	int rc = SIMIDX_OK;
 
-	to->ids.n = to->n_nodes = 0;
+	to->ids.n = to->n_nodes = to->words = 0;
 	if (sx_reserve(&to->first, &to->first_cap, fps->n + 1, sizeof(*to->first)))
 		return sx_fail_nomem(p->err);
 	to->first[0] = 0;
@@ -336,11 +342,10 @@ static int take_chunk(struct pairs *p)
 			at++;
 		rc = join_documents(p, at, c->second[i]);
 	}
-	if (!rc && !p->counts) {
-		/* What groups point to is gone with the chunk. */
-		rc = p->taker->pairs ? SIMIDX_OK : deliver_groups(p);
-		p->done += c->used;
-	}
+	/* What groups point to is gone with the chunk. */
+	if (!rc && !p->counts && !p->taker->pairs)
+		rc = deliver_groups(p);
+	p->done += c->used;
 	return rc ? rc
 		  : sx_join_tell(&p->join, p->counts ? "counting pairs" : "delivering pairs",
 				 p->done, p->join.info.fingerprint_pairs, p->err);
@@ -352,6 +357,7 @@ static int take_all(struct pairs *p)
 	struct chunk *c = &p->chunk;
 	int rc = SIMIDX_OK;
 
+	p->done = 0;
 	if (c->is_loaded && c->is_last)
 		return take_chunk(p);
 	c->n = c->used = 0;
@@ -375,9 +381,11 @@ static int make_room(struct pairs *p)
 {
 	struct chunk *c = &p->chunk;
 
-	c->max = (size_t)p->join.options.memory / 2 / PAIR_BYTES;
+	c->max = (size_t)p->join.options.memory / 2 /
+		 (PAIR_BYTES + p->join.n_inputs * PAIR_INPUT_BYTES);
+	/* With room for one more than there are, the first chunk sees that it is the last. */
 	if (c->max > p->join.info.fingerprint_pairs)
-		c->max = (size_t)p->join.info.fingerprint_pairs;
+		c->max = (size_t)p->join.info.fingerprint_pairs + 1;
 	if (c->max < LEAST_CHUNK)
 		c->max = LEAST_CHUNK;
 	if (c->max > MOST_CHUNK)

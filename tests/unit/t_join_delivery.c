@@ -288,6 +288,30 @@ static int hear_planned(void *ctx, const simidx_join_info *info)
 	return 1; /* that is all */
 }
 
+/* Without ids a document is a fingerprint, however often it was put. */
+START_TEST(test_documents_without_ids)
+{
+	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
+	simidx_join_options o = SIMIDX_JOIN_OPTIONS_INIT;
+	simidx *index = t_numbered(t_path, 4, SIMIDX_CREATE_NO_IDS);
+	simidx_writer *writer = sxt_writer(index, 0);
+	struct planned planned;
+
+	for (unsigned i = 0; i < 3; i++)
+		sxt_must_eq(t_put(writer, SIMIDX_NO_ID, 0, NULL), SIMIDX_OK);
+	sxt_commit(writer);
+	simidx_writer_close(writer);
+	sxt_merge(index);
+	taker.groups = hear_groups;
+	o.planned = hear_planned;
+	o.ctx = &planned;
+	ck_assert_sx(simidx_pairs(index, NULL, &o, &taker, &sxt_err), SIMIDX_E_STOPPED);
+	ck_assert_uint_eq(planned.info.documents, 4);
+	ck_assert_uint_eq(planned.info.documents, t_info(index).documents);
+	simidx_close(index);
+}
+END_TEST
+
 /* What is told is what is used. */
 START_TEST(test_limits)
 {
@@ -349,6 +373,7 @@ static const sxt_test tests[] = {
 	{ &test_more_documents_than_a_chunk, 0, 1 },
 	{ &test_labels_are_of_the_snapshot, 0, 3 },
 	{ &test_stopped, 0, 1 },
+	{ &test_documents_without_ids, 0, 1 },
 	{ &test_limits, 0, 1 },
 	{ &test_bad_arguments, 0, 1 },
 };
