@@ -8,8 +8,7 @@
  * a second fingerprint, a time and a note. A search returns every stored document whose
  * fingerprint differs from the query's in at most k bits: none is missed, none is returned twice.
  *
- * This header opens an index and searches. It includes the first two of these; the others include
- * it:
+ * This header opens an index and searches. It includes the first two; the others include it:
  *
  *   simidx_error.h   codes and texts of errors
  *   simidx_write.h   adding, replacing and deleting documents; marks
@@ -373,8 +372,7 @@ typedef struct simidx_results {
 
 /**
  * Find the documents near to a fingerprint, exactly for any radius. Each query is planned: probes
- * of some tables, or a scan of one where that is cheaper (simidx_reader_explain() of
- * simidx_info.h).
+ * of some tables, or a scan of one where that is cheaper (see simidx_reader_explain()).
  *
  * @param out  the results; borrowed from the reader until the next call on it
  * @return SIMIDX_OK, also when nothing matched (out->n is 0); SIMIDX_E_RANGE: fp wider than f bits,
