@@ -380,7 +380,7 @@ static int read_two(sx_join_batch *b, sx_join_stream *stream, unsigned shift, si
 		int has[2];
 
 		for (unsigned i = 0; i < 2; i++) {
-			int rc = more(stream, i, err);
+			int rc = s[i].at < s[i].n ? SIMIDX_OK : more(stream, i, err);
 
 			if (rc && rc != SIMIDX_E_END)
 				return rc;

@@ -34,20 +34,18 @@ static inline void sx_u64s_free(sx_u64s *a)
 	a->n = a->cap = 0;
 }
 
-/** Of n ascending numbers, how many are below x. */
+/** Of n ascending numbers, how many are below x. No branch depends on them. */
 static inline size_t sx_u64s_below(const uint64_t *v, size_t n, uint64_t x)
 {
-	size_t low = 0, high = n;
+	const uint64_t *from = v; /* the numbers before it are below x */
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+	while (n > 1) {
+		size_t half = n / 2;
 
-		if (v[middle] < x)
-			low = middle + 1;
-		else
-			high = middle;
+		from = from[half - 1] < x ? from + half : from;
+		n -= half;
 	}
-	return low;
+	return (size_t)(from - v) + (n && *from < x);
 }
 
 #endif /* SX_U64S_H */

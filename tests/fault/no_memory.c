@@ -18,6 +18,7 @@
 #include <simidx_join.h>
 #include <simidx_sketch.h>
 #include <simidx_walk.h>
+#include <simidx_write.h>
 
 #include "index/sx_index.h"
 #include "support/sxt_fixture.h"
@@ -379,9 +380,61 @@ static void find_clusters(simidx *index, uint64_t *sum)
 	}
 }
 
+/* ---- decisions ---- */
+
+static int note_decision(void *ctx, size_t i, const simidx_decision *decision)
+{
+	struct answers *answers = ctx;
+
+	sxt_must_eq(i, answers->n++);
+	sxt_must_ne(decision->code, SIMIDX_E_NOMEM);
+	add(&answers->sum, (uint64_t)decision->code);
+	add(&answers->sum, decision->code ? decision->blocker.id : decision->id);
+	return 0;
+}
+
+static int decide(simidx_writer *writer, struct answers *answers)
+{
+	static simidx_doc doc[QUERIES];
+	static simidx_query query[QUERIES];
+
+	*answers = (struct answers){ .n = 0 };
+	for (size_t i = 0; i < QUERIES; i++) {
+		query[i] = query_number(0);
+		query[i].fp = model.at[i * 7].fp ^ (i % 3 ? UINT64_C(0xff) << i % 56 : 0);
+		doc[i] = (simidx_doc)SIMIDX_DOC_INIT;
+		doc[i].fp = query[i].fp;
+		if (model.flags & SIMIDX_CREATE_FP2)
+			doc[i].flags = SIMIDX_DOC_FP2;
+	}
+	return simidx_writer_put_if_new_many(writer, doc, query, QUERIES, note_decision, answers,
+					     &sxt_err);
+}
+
+/* Where memory is short in the middle, the caller goes back, and all is decided as it would be. */
+static void put_many(simidx *index, uint64_t *sum)
+{
+	simidx_writer *writer;
+	struct answers answers;
+	int rc;
+
+	index->tuning.batch_sorted_from = QUERIES / 2;
+	must_answer(simidx_writer_open(index, NULL, &writer, &sxt_err));
+	rc = decide(writer, &answers);
+	if (rc) {
+		end_shortage(rc, "simidx_writer_put_if_new_many");
+		ck_assert_uint_lt(answers.n, QUERIES);
+		simidx_writer_rollback(writer);
+		ck_assert_sx(decide(writer, &answers), SIMIDX_OK);
+	}
+	ck_assert_uint_eq(answers.n, QUERIES);
+	add(sum, answers.sum);
+	simidx_writer_close(writer);
+}
+
 static void (*const work[])(simidx *index, uint64_t *sum) = { search, look_up, walk, search_sorted,
 							     search_in_threads, find_pairs,
-							     find_clusters };
+							     find_clusters, put_many };
 
 #define N_WORK (int)(sizeof(work) / sizeof(work[0]))
 
