@@ -327,7 +327,10 @@ tests_fault_open_close_CPPFLAGS = $(tests_cppflags)
 tests_fault_open_close_LDFLAGS = $(tests_ldflags) -Wl,--wrap=mdb_env_open,--wrap=mdb_env_close
 tests_fault_open_close_LDADD = $(tests_libs)
 
-tests_fault_no_memory_SOURCES = tests/fault/no_memory.c
+tests_fault_no_memory_SOURCES = \
+	tests/fault/no_memory.c \
+	tests/fault/shortage.c \
+	tests/fault/shortage.h
 tests_fault_no_memory_CPPFLAGS = $(tests_cppflags)
 tests_fault_no_memory_LDFLAGS = $(tests_ldflags) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 tests_fault_no_memory_LDADD = $(tests_libs)

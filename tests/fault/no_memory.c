@@ -21,6 +21,7 @@
 #include <simidx_write.h>
 
 #include "index/sx_index.h"
+#include "shortage.h"
 #include "support/sxt_fixture.h"
 #include "support/sxt_model.h"
 
@@ -28,63 +29,6 @@
 #define ALL 560
 #define QUERIES 60 /* of a batch */
 #define ROWS 10     /* of a merge */
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-
-static long left = LONG_MAX; /* allocations up to the one that fails */
-static int for_good;         /* all behind that one fail too */
-static int has_failed;
-
-static int fails(void)
-{
-	long mine = __atomic_sub_fetch(&left, 1, __ATOMIC_RELAXED);
-
-	if (mine > 0 || (mine < 0 && !for_good))
-		return 0;
-	__atomic_store_n(&has_failed, 1, __ATOMIC_RELAXED);
-	return 1;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-	return fails() ? NULL : __real_realloc(p, size);
-}
-
-/*
- * From here on there is enough, as a call has failed: for no other reason. Check needs some, too.
- */
-static void end_shortage(int rc, const char *call)
-{
-	left = LONG_MAX;
-	ck_assert_msg(rc == SIMIDX_E_NOMEM && sxt_err.code == rc && has_failed, "%s: %s, %s", call,
-		      simidx_error_name(rc), sxt_err.text);
-}
-
-/* With enough memory the same call is to succeed. */
-#define must_answer(call)                                                                     \
-	do {                                                                                  \
-		int rc_ = (call);                                                             \
-											      \
-		if (rc_) {                                                                    \
-			end_shortage(rc_, #call);                                             \
-			ck_assert_sx(call, SIMIDX_OK);                                        \
-		}                                                                             \
-	} while (0)
 
 static sxt_model model;
 static sxt_rng rng;
@@ -233,7 +177,7 @@ static void walk(simidx *index, uint64_t *sum)
 	} while (!rc);
 	/* A walk cannot take a step back. */
 	if (rc != SIMIDX_E_END) {
-		end_shortage(rc, "simidx_walk_next");
+		shortage_end(rc, "simidx_walk_next");
 		*sum = 0;
 		simidx_walk_close(w);
 		walk(index, sum);
@@ -282,7 +226,7 @@ static void search_batch(simidx *index, uint64_t *sum, unsigned threads, int mix
 	must_answer(simidx_reader_open(index, &reader, &sxt_err));
 	rc = simidx_reader_search_batch(reader, q, QUERIES, &o, &sxt_err);
 	if (rc) {
-		end_shortage(rc, "simidx_reader_search_batch");
+		shortage_end(rc, "simidx_reader_search_batch");
 		answers.sum = answers.n = 0;
 		ck_assert_sx(simidx_reader_search_batch(reader, q, QUERIES, &o, &sxt_err),
 			     SIMIDX_OK);
@@ -347,7 +291,7 @@ static void find_pairs(simidx *index, uint64_t *sum)
 		o.ctx = &own;
 		rc = simidx_pairs(index, NULL, &o, &taker, &sxt_err);
 		if (rc) {
-			end_shortage(rc, "simidx_pairs");
+			shortage_end(rc, "simidx_pairs");
 			own = 0;
 			ck_assert_sx(simidx_pairs(index, NULL, &o, &taker, &sxt_err), SIMIDX_OK);
 		}
@@ -371,7 +315,7 @@ static void find_clusters(simidx *index, uint64_t *sum)
 		c.keep = i ? SIMIDX_KEEP_LARGEST_ID : SIMIDX_KEEP_SMALLEST_LABEL;
 		rc = simidx_clusters(index, &o, &c, take_members, &sxt_err);
 		if (rc) {
-			end_shortage(rc, "simidx_clusters");
+			shortage_end(rc, "simidx_clusters");
 			own = 0;
 			ck_assert_sx(simidx_clusters(index, &o, &c, take_members, &sxt_err),
 				     SIMIDX_OK);
@@ -422,7 +366,7 @@ static void put_many(simidx *index, uint64_t *sum)
 	must_answer(simidx_writer_open(index, NULL, &writer, &sxt_err));
 	rc = decide(writer, &answers);
 	if (rc) {
-		end_shortage(rc, "simidx_writer_put_if_new_many");
+		shortage_end(rc, "simidx_writer_put_if_new_many");
 		ck_assert_uint_lt(answers.n, QUERIES);
 		simidx_writer_rollback(writer);
 		ck_assert_sx(decide(writer, &answers), SIMIDX_OK);
@@ -462,13 +406,13 @@ static void run_short(int number)
 	long at = 1;
 
 	do {
-		has_failed = 0;
-		left = at;
+		shortage_has_failed = 0;
+		shortage_left = at;
 		found = run(number);
-		left = LONG_MAX;
+		shortage_left = LONG_MAX;
 		ck_assert_uint_eq(found, expected);
 		at += step(at);
-	} while (has_failed);
+	} while (shortage_has_failed);
 	ck_assert_int_gt(at, 10);
 }
 
@@ -478,7 +422,7 @@ START_TEST(test_reading_without_memory)
 	for (unsigned b = 0; b < 64; b++)
 		weights[b] = (uint8_t)(1 + b % 7);
 	for (int number = 0; number < N_WORK; number++)
-		for (for_good = 0; for_good < 2; for_good++)
+		for (shortage_for_good = 0; shortage_for_good < 2; shortage_for_good++)
 			run_short(number);
 }
 END_TEST
@@ -494,14 +438,14 @@ static void search_until_begun(simidx *index, uint64_t expected, long at)
 	q.fp = model.at[MERGED + 1].fp;
 	ck_assert_sx(simidx_reader_open(index, &reader, &sxt_err), SIMIDX_OK);
 	for (int i = 0; i < 7; i++) {
-		left = LONG_MAX;
+		shortage_left = LONG_MAX;
 		ck_assert_sx(simidx_reader_search(reader, &q, &results, &sxt_err), SIMIDX_OK);
 	}
 	ck_assert_ptr_null(index->fresh->memtable);
 	/* What reading the log takes is not what fails. */
-	left = LONG_MAX - left + at;
+	shortage_left = LONG_MAX - shortage_left + at;
 	rc = simidx_reader_search(reader, &q, &results, &sxt_err);
-	left = LONG_MAX; /* Check needs some, too */
+	shortage_left = LONG_MAX; /* Check needs some, too */
 	ck_assert_sx(rc, SIMIDX_OK);
 	ck_assert_int_eq(sxt_err.code, SIMIDX_OK);
 	ck_assert_uint_eq(results.count, expected);
@@ -526,12 +470,12 @@ START_TEST(test_search_without_memory_for_memtable)
 	for (size_t i = 0; i < ALL; i++)
 		expected += simidx_is_near(model.at[i].fp, model.at[MERGED + 1].fp,
 					   SIMIDX_DEFAULT_RADIUS);
-	for (for_good = 0; for_good < 2; for_good++)
-		for (at = 1, has_failed = 1; has_failed; at++) {
+	for (shortage_for_good = 0; shortage_for_good < 2; shortage_for_good++)
+		for (at = 1, shortage_has_failed = 1; shortage_has_failed; at++) {
 			index = sxt_open(t_path, 0);
 			/* Block indexes are made in a search, and need memory to be used. */
 			index->block_index_cache->max_bytes = SIMIDX_BLOCK_INDEX_NEVER;
-			has_failed = 0;
+			shortage_has_failed = 0;
 			search_until_begun(index, expected, at);
 			simidx_close(index);
 		}
@@ -550,18 +494,18 @@ START_TEST(test_failed_merge_is_done_again)
 	index = sxt_open(t_path, 0);
 	writer = sxt_writer(index, 0);
 	sxt_merge(index);
-	for_good = _i >> 1;
+	shortage_for_good = _i >> 1;
 	for (long at = 1;; at += step(at)) {
 		for (size_t i = 0; i < ROWS; i++)
 			sxt_model_add(&model, sxt_rng_u64(&rng), &rng);
 		sxt_model_put(&model, n, n + ROWS, writer);
 		n += ROWS;
 		sxt_commit(writer);
-		has_failed = 0;
-		left = at;
+		shortage_has_failed = 0;
+		shortage_left = at;
 		must_answer(simidx_writer_merge(writer, &sxt_err));
-		left = LONG_MAX;
-		if (!has_failed)
+		shortage_left = LONG_MAX;
+		if (!shortage_has_failed)
 			break;
 	}
 	simidx_writer_close(writer);
@@ -600,26 +544,26 @@ START_TEST(test_failed_compaction)
 	make(_i & 1 ? SIMIDX_LAYOUT_ROWS : SIMIDX_LAYOUT_BLOCKS, _i & 1 ? SIMIDX_CREATE_FP2 : 0);
 	o.threads = 1;
 	o.memory = (uint64_t)64 << 20;
-	for (for_good = 0; for_good < 2; for_good++) {
+	for (shortage_for_good = 0; shortage_for_good < 2; shortage_for_good++) {
 		long at = 1;
 		int rc;
 
 		do {
-			has_failed = 0;
-			left = at;
+			shortage_has_failed = 0;
+			shortage_left = at;
 			rc = simidx_compact(t_path, new, &o, NULL, &sxt_err);
 			if (rc) {
-				end_shortage(rc, "simidx_compact");
+				shortage_end(rc, "simidx_compact");
 				ck_assert_uint_eq(count_files(t_dir), 1);
 			}
-			left = LONG_MAX;
+			shortage_left = LONG_MAX;
 			check_index(t_path);
 			at += step(at);
 			if (!rc && new) {
 				check_index(new);
 				sxt_remove(new);
 			}
-		} while (has_failed);
+		} while (shortage_has_failed);
 		ck_assert_int_gt(at, 10);
 	}
 	free(other);
