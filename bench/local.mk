@@ -185,6 +185,7 @@ EXTRA_DIST += \
 	bench/mih.sh \
 	bench/mih/Cargo.toml \
 	bench/mih/src/main.rs \
+	bench/quality/make_set.py \
 	bench/quality/plot.awk \
 	bench/results/README.md \
 	bench/results/latency.jsonl \

@@ -13,8 +13,9 @@
  *      full-width forms -> case fold.
  *   2. Tokens. Words: the segments between ICU's word boundaries that have letters, digits or
  *      ideographs. Or, "han": each Han character, and other runs of letters, digits and marks.
- *      Or single characters: letters, digits and marks, and one space for each run of others
- *      between them.
+ *      Or, "unspaced": the same, but each Thai, Lao, Khmer and Burmese letter and each kana is a
+ *      token, too, together with the marks on it. Or single characters: letters, digits and
+ *      marks, and one space for each run of others between them.
  *   3. Where asked for: neighbours that together spell a word of a list become one token, stop
  *      words are left out, what remains is stemmed. Pairs reach over what was left out.
  *   4. Features: the multiset of n-grams, n neighbouring tokens joined by byte 0x1f (characters
@@ -30,6 +31,7 @@
  *   words1     words       1        sqrt     the best for plain k = 3
  *   han12      han         1, 2     sqrt     results that no update of ICU's dictionaries
  *                                            changes
+ *   unspaced12 unspaced    1, 2     sqrt     the same, also for Thai, Lao, Khmer, Burmese, kana
  *   char-N     characters  N        sqrt     any script without a notion of words; N = 1..16
  *   tfidf      words       1        tfidf    topics of long texts, with an IDF dictionary: the
  *                                            20 heaviest; poor on short news

@@ -385,6 +385,7 @@ EXTRA_DIST += tests/kernel/kernel_run.c tests/kernel/neon.sh
 
 build_tests = \
 	tests/build/bench.sh \
+	tests/build/bench_large.sh \
 	tests/build/check_sh.sh \
 	tests/build/claims.sh \
 	tests/build/examples.sh \

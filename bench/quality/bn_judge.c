@@ -206,7 +206,7 @@ int main(int argc, char **argv)
 	first = parse(&b, argc, argv);
 	b.similarity = qu_parse_similarity(b.similarity_text);
 	qu_set_read(&j.set, argv[first], b.text_field);
-	if (j.set.n_kinds)
+	if (j.set.is_of_edits)
 		bn_die("%s: a collection of edits", j.set.name);
 	j.shingles = qu_shingles_of(&j.set);
 	if (b.pairs) {

@@ -37,7 +37,7 @@ struct bench {
 	const char *extractors, *plan, *dir, *apart, *text_field;
 	uint64_t seeds;
 	unsigned probes;
-	int sketches, strangers;
+	int sketches, strangers, usual;
 	double documents; /* how many the wrong matches are predicted for */
 	struct qu_set *sets;
 	size_t n_sets;
@@ -51,6 +51,11 @@ struct bench {
 static int is_engine(const struct bench *b)
 {
 	return strstr(b->dir, "://") != NULL;
+}
+
+static int only_usual(const struct bench *b)
+{
+	return b->usual || is_engine(b);
 }
 
 #define DECLARATION(name) int simidx_##name##_add(simidx_error *err);
@@ -69,7 +74,7 @@ static void add_engines(void)
 static void add_rules(struct bench *b, enum qu_rule_kind kind, unsigned from, unsigned to,
 		      unsigned step, unsigned usual)
 {
-	if (is_engine(b))
+	if (only_usual(b))
 		from = to + 1;
 	for (unsigned limit = from; limit <= to; limit += step)
 		b->rules[b->n_rules++] = (struct qu_rule){ kind, limit, QU_JSON };
@@ -79,7 +84,7 @@ static void add_rules(struct bench *b, enum qu_rule_kind kind, unsigned from, un
 /* Plain ones first: they are all that the reference has. */
 static void make_rules(struct bench *b)
 {
-	for (unsigned k = 1; !is_engine(b) && k <= MAX_RADIUS; k++)
+	for (unsigned k = 1; !only_usual(b) && k <= MAX_RADIUS; k++)
 		b->rules[b->n_rules++] =
 			(struct qu_rule){ QU_PLAIN, k,
 					  k == 3 || k == 7 ? QU_TABLES : QU_TABLE };
@@ -160,8 +165,9 @@ static const char figures[] =
 	"A collection is PREFIX.jsonl with a JSON object a line, members \"id\" and \"text\", and\n"
 	"PREFIX.pairs.tsv with the columns id1, id2 and label (bn_label makes it); either may end\n"
 	"in .zst. Labels: 'near' has to be found, 'not' should not, 'grey' does not count,\n"
-	"'edit:KIND' is a text and an edited version of it. Pairs that are not listed are 'not';\n"
-	"but in a collection with edits only the recall of each kind is measured.\n"
+	"'near:KIND' is that of a text and an edited version of it; 'edit:KIND' need not be near.\n"
+	"Pairs that are not listed are 'not'; but in a collection with 'edit:KIND' only the\n"
+	"recall of each kind is measured.\n"
 	"A pair is found when its later document finds the earlier one.\n"
 	"\n"
 	"Rules, and what counts as found:\n"
@@ -188,7 +194,8 @@ static const char figures[] =
 	"                   collections with many of them have large ratios\n"
 	"  bit_set_least, bit_set_most, bit_off_balance   share of documents in which a bit is\n"
 	"                   set: least, greatest, mean distance from 1/2\n"
-	"  recall           of each kind of edits: share of edited texts that find the text\n"
+	"  recall           of each 'edit:KIND': share of edited texts that find the text. Of\n"
+	"                   each 'near:KIND' it is recall_of_kinds\n"
 	"  mean_f1, pooled_f1, most_wrong   set 'all': mean over the sets with 50 near pairs or\n"
 	"                   more; F1 of all pairs together; wrong pairs in the worst set. Without\n"
 	"                   the sets of --apart\n"
@@ -231,6 +238,8 @@ static int parse(struct bench *b, int argc, char **argv)
 		{ 'd', "dir", "DIR", BN_TEXT, &b->dir,
 		  "for temporary indexes (/tmp); or the URI of an engine, where\n"
 		  "the indexes URI_real and URI_uniform are made anew" },
+		{ 'u', "usual", NULL, BN_FLAG, &b->usual,
+		  "search with the default limits only, for large collections" },
 		{ 0, "sketches", NULL, BN_FLAG, &b->sketches,
 		  "only print extractor, id and both fingerprints" },
 		{ 0, "unrelated", NULL, BN_FLAG, &b->strangers,

@@ -49,6 +49,6 @@ int qu_parse(struct qu_options *options, const struct bn_option *own, const char
 void qu_read_labelled(struct qu_set *set, const char *prefix, const struct qu_options *options)
 {
 	qu_set_read(set, prefix, options->text_field);
-	if (set->n_kinds)
+	if (set->is_of_edits)
 		bn_die("%s: a collection of edits", set->name);
 }

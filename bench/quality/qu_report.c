@@ -67,18 +67,19 @@ static void print_found(const struct qu_set *set, const struct qu_found *found)
 {
 	struct qu_score score = qu_score_of(found->near, found->wrong, found->missed);
 
-	if (set->n_kinds) {
-		printf(",\"recall\":{");
-		for (unsigned i = 0; i < set->n_kinds; i++)
-			printf("%s\"%s\":%.4f", i ? "," : "", set->kinds[i],
-			       found->kinds[i] / (double)set->edits[i]);
-		printf("}");
-	} else {
+	if (!set->is_of_edits) {
 		printf(",\"near\":%.2f,\"wrong\":%.2f,\"missed\":%.2f,\"grey\":%.2f",
 		       found->near, found->wrong, found->missed, found->grey);
 		print_value("precision", score.precision);
 		print_value("recall", score.recall);
 		print_value("f1", score.f1);
+	}
+	if (set->n_kinds) {
+		printf(",\"%s\":{", set->is_of_edits ? "recall" : "recall_of_kinds");
+		for (unsigned i = 0; i < set->n_kinds; i++)
+			printf("%s\"%s\":%.4f", i ? "," : "", set->kinds[i],
+			       found->kinds[i] / (double)set->edits[i]);
+		printf("}");
 	}
 	printf(",\"candidates\":%.2f,\"uniform\":%.2f,\"over_uniform\":%.2f}\n",
 	       found->candidates, found->uniform, skew(found));
@@ -142,10 +143,10 @@ void qu_report_set(const struct qu_report *report, const struct qu_result *resul
 	fflush(stdout);
 	fprintf(stderr, "%s: %zu documents, %zu near pairs, mean of %zu seeds\n", set->name,
 		set->n, set->n_near, report->n_seeds);
-	if (set->n_kinds) {
+	if (set->n_kinds)
 		table_of_edits(report, result);
+	if (set->is_of_edits)
 		return;
-	}
 	fprintf(stderr, "  %-28s %9s %7s %7s %12s %7s %7s %11s %6s\n", "", "precision",
 		"recall", "F1", "95 %", "wrong", "grey", "candidates", "/unif.");
 	for (r = 0; r < report->n_rules; r++) {
@@ -201,7 +202,7 @@ static struct means means_of(const struct qu_report *report, size_t r, size_t se
 		const struct qu_result *result = &report->results[i];
 		struct qu_found f = mean_found(report, &result->found[r]);
 
-		if (result->apart || result->set->n_kinds)
+		if (result->apart || result->set->is_of_edits)
 			continue;
 		if (seed < report->n_seeds)
 			f = result->found[seed * report->n_rules + r];

@@ -161,7 +161,7 @@ static void judge(const struct qu_set *set, size_t asks, const simidx_results *r
 			found->near++;
 		else if (pair->label == QU_GREY)
 			found->grey++;
-		else
+		if (pair && pair->kind < QU_MAX_KINDS)
 			found->kinds[pair->kind]++;
 	}
 }

@@ -205,17 +205,24 @@ static unsigned number_of_kind(struct qu_set *set, const char *kind)
 
 static void read_label(struct qu_set *set, struct qu_pair *pair, const char *label)
 {
-	if (!strncmp(label, "edit:", 5)) {
+	const char *kind = strchr(label, ':');
+	size_t n = kind ? (size_t)(kind - label) : strlen(label);
+
+	pair->kind = QU_MAX_KINDS;
+	if (n == 4 && !strncmp(label, "edit", 4) && kind) {
 		pair->label = QU_EDIT;
-		pair->kind = number_of_kind(set, label + 5);
-		set->edits[pair->kind]++;
-	} else if (!strcmp(label, "near")) {
+		set->is_of_edits = 1;
+	} else if (n == 4 && !strncmp(label, "near", 4)) {
 		pair->label = QU_NEAR;
 		set->n_near++;
 	} else if (!strcmp(label, "grey")) {
 		pair->label = QU_GREY;
 	} else if (strcmp(label, "not")) {
 		bn_die("%s: %s is no label", set->name, label);
+	}
+	if (kind) {
+		pair->kind = number_of_kind(set, kind + 1);
+		set->edits[pair->kind]++;
 	}
 }
 

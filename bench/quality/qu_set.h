@@ -6,8 +6,9 @@
  *
  * PREFIX.jsonl has a JSON object a line with the members "id" (a string or an integer; without it
  * the line's number) and "text". PREFIX.pairs.tsv has the columns id1, id2 and label: "near",
- * "grey" (does not count), "not", or "edit:KIND" for a text and an edited version of it. Pairs that
- * are not there are "not". Either file may end in .zst.
+ * "near:KIND" for a near pair of a text and an edited version of it, "edit:KIND" for another such
+ * pair, "grey" (does not count) or "not". Pairs that are not there are "not". Either file may end
+ * in .zst.
  */
 
 #ifndef QU_SET_H
@@ -29,7 +30,7 @@ struct qu_doc {
 struct qu_pair {
 	uint32_t later, earlier; /**< documents by number; the later one asks */
 	unsigned label;          /**< enum qu_label */
-	unsigned kind;           /**< of an edit */
+	unsigned kind;           /**< of the edit; QU_MAX_KINDS: not known */
 };
 
 struct qu_set {
@@ -38,7 +39,8 @@ struct qu_set {
 	size_t n;
 	struct qu_pair *pairs; /**< ascending, each once */
 	size_t n_pairs, n_near;
-	unsigned n_kinds; /**< above 0: a collection of edits; nothing else is known */
+	int is_of_edits; /**< has edits that need not be near: nothing else is known of its pairs */
+	unsigned n_kinds;
 	char kinds[QU_MAX_KINDS][QU_MAX_KIND];
 	size_t edits[QU_MAX_KINDS]; /**< pairs of each kind */
 };

@@ -96,8 +96,10 @@ static int each_other(simidx_text *text, const uint8_t *utf8, size_t size, sx_ta
 
 	if (rc)
 		return rc;
-	if (text->settings.tokens == SX_TOKENS_HAN)
-		return sx_han_split(units->at, units->n, &text->token, take, ctx, err);
+	if (text->settings.tokens != SX_TOKENS_CHARS)
+		return sx_han_split(units->at, units->n,
+				    text->settings.tokens == SX_TOKENS_UNSPACED, &text->token,
+				    take, ctx, err);
 	return sx_chars_split(&text->chars, units->at, units->n, take, ctx, err);
 }
 

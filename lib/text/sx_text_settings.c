@@ -24,12 +24,13 @@ static const struct extractor {
 	{ "words12", SX_TOKENS_WORDS, GRAMS_1_2, SX_SQRT, SIMIDX_TEXT_TOP_ALL },
 	{ "words1", SX_TOKENS_WORDS, GRAMS_1, SX_SQRT, SIMIDX_TEXT_TOP_ALL },
 	{ "han12", SX_TOKENS_HAN, GRAMS_1_2, SX_SQRT, SIMIDX_TEXT_TOP_ALL },
+	{ "unspaced12", SX_TOKENS_UNSPACED, GRAMS_1_2, SX_SQRT, SIMIDX_TEXT_TOP_ALL },
 	{ "tfidf", SX_TOKENS_WORDS, GRAMS_1, SX_TFIDF, TFIDF_TOP },
 	{ "char-", SX_TOKENS_CHARS, 0, SX_SQRT, SIMIDX_TEXT_TOP_ALL },
 };
 
 #define N_EXTRACTORS (sizeof(extractors) / sizeof(extractors[0]))
-#define KNOWN_EXTRACTORS "words12, words1, han12, tfidf, char-N with N = 1..16"
+#define KNOWN_EXTRACTORS "words12, words1, han12, unspaced12, tfidf, char-N with N = 1..16"
 
 /* In the order of the enum. */
 const char *const sx_weights_names[] = { "sqrt", "log", "raw", "binary", "tfidf" };

@@ -16,7 +16,7 @@
 #define SX_TEXT_MAX ((size_t)1 << 30) /* longest text, bytes */
 
 /** What a text is cut into. */
-enum sx_tokens { SX_TOKENS_WORDS, SX_TOKENS_HAN, SX_TOKENS_CHARS };
+enum sx_tokens { SX_TOKENS_WORDS, SX_TOKENS_HAN, SX_TOKENS_UNSPACED, SX_TOKENS_CHARS };
 
 /** What a feature weighs. */
 enum sx_weights { SX_SQRT, SX_LOG, SX_RAW, SX_BINARY, SX_TFIDF };

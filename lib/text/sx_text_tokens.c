@@ -27,19 +27,41 @@ int sx_bytes_add(sx_bytes *bytes, const void *data, size_t size, simidx_error *e
  * Han characters and runs of letters
  */
 
-/** What a character does to the token before it. */
-enum role { BREAKS, GOES_ON, EXTENDS, ALONE };
+/** What a character does to the token before it; WITH_MARKS begins one that only marks extend. */
+enum role { BREAKS, GOES_ON, EXTENDS, ALONE, WITH_MARKS };
 
-static enum role role_of(UChar32 c)
+/** Whether a letter is of a script without spaces between words, other than Han. */
+static int is_unspaced(UChar32 c, UScriptCode script)
+{
+	switch (script) {
+	case USCRIPT_THAI:
+	case USCRIPT_LAO:
+	case USCRIPT_KHMER:
+	case USCRIPT_MYANMAR:
+	case USCRIPT_HIRAGANA:
+	case USCRIPT_KATAKANA:
+		return u_isalpha(c);
+	case USCRIPT_COMMON: /* such as the mark of long vowels, which is of both kana */
+		return u_isalpha(c) && uscript_hasScript(c, USCRIPT_KATAKANA);
+	default:
+		return 0;
+	}
+}
+
+static enum role role_of(UChar32 c, int unspaced)
 {
 	UErrorCode status = U_ZERO_ERROR;
+	UScriptCode script;
 
 	if (c < 0x80)
 		return u_isalnum(c) ? GOES_ON : BREAKS;
 	if (U_GET_GC_MASK(c) & U_GC_M_MASK)
 		return EXTENDS;
-	if (uscript_getScript(c, &status) == USCRIPT_HAN && U_SUCCESS(status))
+	script = uscript_getScript(c, &status);
+	if (U_SUCCESS(status) && script == USCRIPT_HAN)
 		return ALONE;
+	if (U_SUCCESS(status) && unspaced && is_unspaced(c, script))
+		return WITH_MARKS;
 	return u_isalnum(c) ? GOES_ON : BREAKS;
 }
 
@@ -51,21 +73,25 @@ static int hand_on(sx_bytes *token, sx_take_token *take, void *ctx, simidx_error
 	return rc;
 }
 
-int sx_han_split(const UChar *units, size_t n, sx_bytes *token, sx_take_token *take, void *ctx,
-		 simidx_error *err)
+int sx_han_split(const UChar *units, size_t n, int unspaced, sx_bytes *token, sx_take_token *take,
+		 void *ctx, simidx_error *err)
 {
 	char utf8[U8_MAX_LENGTH];
 	size_t i = 0, size;
 	enum role role;
+	int is_closed = 0; /* a letter that is a token by itself came last */
 	UChar32 c;
 	int rc = SIMIDX_OK;
 
 	token->n = 0;
 	while (i < n && !rc) {
 		U16_NEXT(units, i, n, c);
-		role = role_of(c);
-		if (role == BREAKS || role == ALONE)
+		role = role_of(c, unspaced);
+		if (role == BREAKS || role == ALONE || role == WITH_MARKS ||
+		    (role == GOES_ON && is_closed))
 			rc = hand_on(token, take, ctx, err);
+		if (role != EXTENDS)
+			is_closed = role == WITH_MARKS;
 		/* A mark goes with what it is on, or with nothing. */
 		if (rc || role == BREAKS || (role == EXTENDS && !token->n))
 			continue;

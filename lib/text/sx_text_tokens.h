@@ -33,9 +33,14 @@ int sx_bytes_add(sx_bytes *bytes, const void *data, size_t size, simidx_error *e
 /** Takes a token; the bytes are valid until it returns. Returns 0 or a SIMIDX_E_ code. */
 typedef int sx_take_token(void *ctx, const char *bytes, size_t size, simidx_error *err);
 
-/** Cut a stretch into Han characters, each alone, and runs of other letters and digits. */
-int sx_han_split(const UChar *units, size_t n, sx_bytes *token, sx_take_token *take, void *ctx,
-		 simidx_error *err);
+/**
+ * Cut a stretch into Han characters, each alone, and runs of other letters and digits.
+ *
+ * @param unspaced  whether letters of the other scripts without spaces between words are alone,
+ *                  too, each with its marks: Thai, Lao, Khmer, Burmese, kana
+ */
+int sx_han_split(const UChar *units, size_t n, int unspaced, sx_bytes *token, sx_take_token *take,
+		 void *ctx, simidx_error *err);
 
 /** What cutting into characters keeps from one stretch to the next. All zero begins a text. */
 typedef struct sx_chars {

@@ -31,6 +31,7 @@ done <<END
 --extractor words12|words12 v1 bits=64 grams=1,2 weights=sqrt $rest
 --extractor words1 --weights log|words1 v1 bits=64 grams=1 weights=log $rest
 --extractor han12 --stop zh --stop en|han12 v1 bits=64 grams=1,2 weights=sqrt $rest stop=en,zh
+--extractor unspaced12|unspaced12 v1 bits=64 grams=1,2 weights=sqrt $rest
 --extractor char-4 --top 50|char-4 v1 bits=64 grams=4 weights=sqrt $rest top=50
 --seed 12345678901234567890 --extractor words1|words1 v1 bits=64 grams=1 weights=sqrt ${rest%0}12345678901234567890
 --grams 1,3 --top auto|words12 v1 bits=64 grams=1,3 weights=sqrt $rest top=auto

@@ -66,6 +66,20 @@ START_TEST(test_number_of_shingles)
 		{ "\xe5\xa4\xa9\xe5\x9c\xb0\xe7\x8e\x84\xe9\xbb\x84\xe5\xae\x87", 1 },
 		{ "\xe5\xa4\xa9\xe5\x9c\xb0\xe7\x8e\x84\xe9\xbb\x84\xe5\xae\x87\xe5\xae\x99", 2 },
 		{ "\xe5\xa4\xa9\xe5\x9c\xb0" "abc" "\xe7\x8e\x84\xe9\xbb\x84", 1 },
+		/* So are letters of other scripts without spaces, with their marks: Thai, with a
+		 * vowel and a tone on the first of six; kana, with the mark of long vowels; Lao,
+		 * Khmer and Burmese, each with a vowel. Words and digits beside them are whole. */
+		{ "\u0e17\u0e35\u0e48\u0e19\u0e01\u0e02\u0e04\u0e07", 2 },
+		{ "\u3072\u3089\u304c\u306a", 1 },
+		{ "\u30b3\u30fc\u30d2\u30fc\u3092\u98f2\u3080", 3 },
+		{ "\u0e81\u0eb4\u0e82\u0e84\u0e87\u0e88\u0e8a", 2 },
+		{ "\u1780\u17b7\u1781\u1782\u1783\u1784\u1785", 2 },
+		{ "\u1000\u102d\u1001\u1002\u1003\u1004\u1005", 2 },
+		{ "\u306e" "PC42\u3067" "abc \u0e51\u0e52 xyz", 2 },
+		/* Hangul has spaces; Cyrillic and Hindi too. */
+		{ "\uc0ac\uc11c\uac00 \ub450 \ud3b8\uc9c0\ub97c \ub193\uace0 \ubcf4\ub2c8 "
+		  "\ub0a0\uc9dc", 2 },
+		{ "\u0434\u0432\u0430 \u0441\u043b\u043e\u0432\u0430", 1 },
 		/* An invalid byte stands between two tokens, as any other sign. */
 		{ "one\xfftwo\xc3 three four five six", 2 },
 		{ "\xff\xfe\xfd", 0 },
@@ -76,6 +90,48 @@ START_TEST(test_number_of_shingles)
 			      "\"%s\": not %zu", texts[i].text, texts[i].n);
 	ck_assert_uint_eq(count(NULL, 0), 0);
 	ck_assert_uint_eq(count("one\0two\0three four five six", 27), 2);
+}
+END_TEST
+
+/* Texts of 204 letters of a script without spaces, one of which is another one in the second text:
+ * 195 shingles are in both, 5 more in each. Spaces, which stand between sentences there, change
+ * nothing. */
+START_TEST(test_letter_of_an_unspaced_script)
+{
+	static const struct {
+		unsigned first, n;
+	} letters[] = {
+		{ 0x0e01, 46 }, /* Thai */
+		{ 0x1780, 35 }, /* Khmer */
+		{ 0x1000, 39 }, /* Burmese */
+		{ 0x3042, 40 }, /* Hiragana */
+		{ 0x30a2, 40 }, /* Katakana */
+		{ 0x4e00, 900 },
+	};
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 2);
+	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++) {
+		char text[1024], other[1024], *at = text;
+		size_t changed = 0;
+
+		for (unsigned j = 0; j < 204; j++) {
+			unsigned c = letters[i].first + (unsigned)sxt_rng_below(&rng, letters[i].n);
+
+			if (j % 20 == 19)
+				*at++ = ' ';
+			if (j == 100)
+				changed = (size_t)(at - text);
+			*at++ = (char)(0xe0 | c >> 12);
+			*at++ = (char)(0x80 | (c >> 6 & 0x3f));
+			*at++ = (char)(0x80 | (c & 0x3f));
+		}
+		*at = 0;
+		strcpy(other, text);
+		memcpy(other + changed, text + (memcmp(text, text + changed, 3) ? 0 : 3), 3);
+		ck_assert(memcmp(other, text, strlen(text)) != 0);
+		ck_assert(similarity(text, other) == 195.0 / 205.0);
+	}
 }
 END_TEST
 
@@ -221,6 +277,7 @@ END_TEST
 
 static const sxt_test tests[] = {
 	{ &test_number_of_shingles, 0, 1 },
+	{ &test_letter_of_an_unspaced_script, 0, 1 },
 	{ &test_similarity_by_hand, 0, 1 },
 	{ &test_similarity_equals_string_sets, 0, 1 },
 };

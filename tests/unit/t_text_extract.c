@@ -362,7 +362,8 @@ START_TEST(test_long_text_in_stretches)
 	static const struct {
 		const char *extractor;
 		unsigned grams;
-	} how[] = { { "words12", 4 }, { "words12", 0x8001 }, { "han12", 3 }, { "char-3", 0 } };
+	} how[] = { { "words12", 4 }, { "words12", 0x8001 }, { "han12", 3 }, { "unspaced12", 3 },
+		    { "char-3", 0 } };
 	simidx_text_options options = { .size = SIZE, .extractor = how[_i].extractor,
 					.grams = how[_i].grams };
 	simidx_text *text = open_text(&options);

@@ -138,9 +138,11 @@ static int take_seed(void *to, const char *value)
 const struct tl_option tl_text_cutting_rows[] = {
 	{ TL_GIVEN(struct tl_text_options, given) },
 	{ 0, "extractor", "NAME", TL_TEXT(struct tl_text_options, how.extractor),
-	  .help = "words12 (default), words1, han12, char-N, tfidf",
+	  .help = "words12 (default), words1, han12, and others",
 	  .more = "What the features of a text are. words12 (default): words and pairs of "
 		  "neighbours; words1: words; han12: Han characters and words, and pairs; "
+		  "unspaced12: the same, with Thai, Lao, Khmer and Burmese letters and kana, each "
+		  "by itself; "
 		  "char-N: N characters in a row; tfidf: the 20 words that weigh most by --idf." },
 	{ 0, "grams", "N[,N]...", TL_CALL(take_grams),
 	  .help = "features of N neighbouring words, N in 1..16",

@@ -42,7 +42,9 @@ static const struct tl_option near_rows[] = {
 	  .help = "texts are near from this on (default: 0.8)",
 	  .more = "How similar two texts must be, above 0 and at most 1 (default: 0.8). The "
 		  "similarity is the number of runs of five neighbouring words that both texts "
-		  "have, divided by the number of those that any of the two has." },
+		  "have, divided by the number of those that any of the two has. Where a script "
+		  "has no spaces between words (Han, kana, Thai, Lao, Khmer, Burmese), each letter "
+		  "stands for a word." },
 	{ 0, "no-verify", NULL, TL_FLAG(struct dd_options, no_verify),
 	  .help = "trust the fingerprints of texts",
 	  .more = "Do not compare the texts: two fingerprints of each decide. That is faster, and "

@@ -28,7 +28,7 @@ int dd_shingler_open(struct dd_shingler **out, simidx_error *err)
 	*out = NULL;
 	if (!shingler)
 		return fail_memory(err);
-	options.extractor = "han12";
+	options.extractor = "unspaced12";
 	options.grams = 1u << (DD_SHINGLE_TOKENS - 1);
 	rc = simidx_text_open(&options, &shingler->text, err);
 	if (rc) {

@@ -4,9 +4,10 @@
 /*
  * How similar two texts are: the Jaccard similarity of their sets of shingles, which is the number
  * of shingles that are in both, divided by the number of those that are in either. A shingle is
- * five neighbouring tokens, and tokens are those of the extractor "han12" (simidx_text.h): each Han
- * character, and each other run of letters and digits, without differences of case or width. A text
- * of one to four tokens has one shingle, all of it. A text without tokens has none.
+ * five neighbouring tokens, and tokens are those of the extractor "unspaced12" (simidx_text.h):
+ * each letter of a script without spaces between words (Han, kana, Thai, Lao, Khmer, Burmese), and
+ * each other run of letters and digits, without differences of case or width. A text of one to
+ * four tokens has one shingle, all of it. A text without tokens has none.
  *
  * A shingle is known by its hash of 64 bits. Two different ones of a pair of texts with 10^6
  * shingles in all have the same hash with a chance of 1 in 10^7, and then the similarity is off by

@@ -204,7 +204,7 @@ static int make_dictionary(struct options *options, const struct in_files_option
 	/* Which nothing would read. */
 	if (strncmp(simidx_text_profile(text), "char-", 5) == 0)
 		code = tl_error("there are no dictionaries of characters: --extractor words1, "
-				"words12 or han12");
+				"words12, han12 or unspaced12");
 	if (!code && in_files_check(files, &bytes))
 		code = TL_TROUBLE;
 	if (!code)
