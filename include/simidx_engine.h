@@ -78,6 +78,8 @@ typedef struct simidx_engine_info {
 	double probe;            /**< of one more probe in it */
 	double row;              /**< of one more row that a probe delivers */
 	double scan_row;         /**< of a document that walk() delivers */
+	const char *durability;  /**< for people: the setting by which what is stored lasts; NULL:
+	                              the engine tells none; valid as long as the state */
 } simidx_engine_info;
 
 /** How an index is opened. */

@@ -172,7 +172,7 @@ refused() {
 }
 
 name=Memory
-[ -z "${SIMIDX_TEST_URI-}" ] || name=HBase
+case ${SIMIDX_TEST_URI-} in hbase:*) name=HBase ;; redis:*) name=Redis ;; esac
 refused 'no engine for elsewhere://' "$query" search elsewhere://localhost:1/x:y 00
 refused 'no engine for nothing://' "$load" nothing://here documents.tsv
 refused 'there is n' "$query" dump "$(far missing)"
