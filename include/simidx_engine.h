@@ -59,11 +59,16 @@ extern "C" {
  * older one. Leases are not needed then, and not used.
  */
 #define SIMIDX_ENGINE_CONDITIONS 2u
+/**
+ * Rows and documents change in one step, so each row that scan() delivers is of a document that was
+ * there with that fingerprint. Who asks for nothing else of it needs no look-up.
+ */
+#define SIMIDX_ENGINE_SOUND_ROWS 4u
 
 /** What an engine says of itself and of the index that was opened. */
 typedef struct simidx_engine_info {
 	size_t size;             /**< sizeof; set by the library */
-	unsigned capabilities;   /**< SIMIDX_ENGINE_LEASES, SIMIDX_ENGINE_CONDITIONS or 0 */
+	unsigned capabilities;   /**< SIMIDX_ENGINE_ bits, or 0 */
 	unsigned text_probes;    /**< of a query of a text whose caller names none; 0 = as a local
 	                              index */
 	const void *description; /**< as given to create; valid as long as the state */
@@ -250,7 +255,7 @@ typedef struct simidx_engine {
 
 	/**
 	 * Scan n prefixes, in as few round trips as it can. A row may be of a document that is
-	 * gone. `rows` is called from the thread of the call; after it has returned
+	 * gone, without SIMIDX_ENGINE_SOUND_ROWS. `rows` is called from the thread of the call; after it has returned
 	 * SIMIDX_ENGINE_END the call returns SIMIDX_OK.
 	 *
 	 * The first look-up of a state, which is a call of scan(), find_ids(), find_labels() or

@@ -67,7 +67,7 @@ typedef struct simidx_info {
 #define SIMIDX_INFO_INIT                                                                           \
 	{                                                                                          \
 		sizeof(simidx_info), 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0,   \
-			0, 0, 0, 0, 0, 0, NULL                                                       \
+			0, 0, 0, 0, 0, 0, NULL                                                     \
 	}
 
 /**

@@ -21,12 +21,12 @@
  * | user          | a name    | none    | as USER                                              |
  * | password-file | a path    | none    | a file whose first line is the password              |
  *
- * The password is that of the URI, or of the file, or else the variable SIMIDX_REDIS_PASSWORD of the
- * environment. No message shows it.
+ * The password is that of the URI, or of the file, or else that of the variable
+ * SIMIDX_REDIS_PASSWORD of the environment. No message shows it.
  *
  * Errors, beside those of libsimidx: SIMIDX_E_IO when the server is gone, silent until the deadline
- * or sends garbage, and when the server is a node of a cluster and another node has the index, which
- * is named; SIMIDX_E_UNKNOWN from a commit of which some may be stored; SIMIDX_E_PERMISSION when it
+ * or sends garbage, and when it is a node of a cluster and another node has the index, which is
+ * named; SIMIDX_E_UNKNOWN from a commit of which some may be stored; SIMIDX_E_PERMISSION when it
  * denies access; SIMIDX_E_NO_SPACE when its memory is full; SIMIDX_E_READ_ONLY from a replica;
  * SIMIDX_E_CORRUPT when a key of the index holds something else; SIMIDX_E_MOVED when the index was
  * made anew meanwhile; SIMIDX_E_UNSUPPORTED for a server that is too old or would evict keys.

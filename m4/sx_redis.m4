@@ -5,7 +5,7 @@
 # HIREDIS_LIBS. Its tests start a redis-server.
 #
 # check.sh installs these Debian packages:
-# packages: libhiredis-dev redis-server
+# packages: libhiredis-dev redis-server python3
 AC_DEFUN([SX_REDIS], [
   SX_ENGINE([redis], [build libsimidx-redis, which needs hiredis (default: no)], [
      PKG_CHECK_MODULES([HIREDIS], [hiredis >= 0.14], [],

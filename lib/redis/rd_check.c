@@ -174,7 +174,7 @@ static int claim(struct checking *k, struct claim c, const char *what, size_t si
 
 /* ---- keys ---- */
 
-/* What a key is: of a table (and then which), 'i', 'd' or another letter; '\0': not of this index. */
+/* What a key is: 'T': of a table, and which; 'i', 'd', another; '\0': not of this index. */
 static char kind_of(const struct checking *k, const redisReply *key, unsigned *table,
 		    unsigned *prefix)
 {

@@ -181,13 +181,11 @@ static int renew(struct rd_server *server, struct rd_link *link, simidx_error *e
 
 /* ---- taking and giving ---- */
 
-int rd_server_init(struct rd_server *server, const struct rd_uri *uri, simidx_error *err)
+int rd_server_init(struct rd_server *server, const char *uri, simidx_error *err)
 {
-	memset(server, 0, sizeof(*server));
-	server->uri = *uri;
 	if (pthread_mutex_init(&server->lock, NULL))
 		return rd_fail_nomem(err);
-	return SIMIDX_OK;
+	return rd_uri_read(uri, &server->uri, err);
 }
 
 void rd_server_free(struct rd_server *server)

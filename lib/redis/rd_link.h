@@ -35,10 +35,10 @@ struct rd_server {
 	size_t n_spare;
 };
 
-/** The first is as of a URI that was read, which belongs to the server from then on. */
-int rd_server_init(struct rd_server *server, const struct rd_uri *uri, simidx_error *err);
+/** All zero, get ready for the server of a URI: as rd_uri_read(). Nothing is sent. */
+int rd_server_init(struct rd_server *server, const char *uri, simidx_error *err);
 
-/** Close all connections. */
+/** Close all connections; also after an error. */
 void rd_server_free(struct rd_server *server);
 
 /**

@@ -81,8 +81,8 @@ static int check_server(struct rd_index *x, simidx_error *err)
 	else if (info_value(reply, "maxmemory_policy", policy, sizeof(policy)) &&
 		 strcmp(policy, "noeviction") != 0)
 		rc = rd_fail(err, SIMIDX_E_UNSUPPORTED,
-			     "%s: it may evict keys of an index, as its maxmemory-policy is %s: set "
-			     "that to noeviction", place, policy);
+			     "%s: it may evict keys of an index, as its maxmemory-policy is %s: "
+			     "set that to noeviction", place, policy);
 	else
 		describe_durability(x, reply);
 	freeReplyObject(reply);
@@ -161,6 +161,19 @@ static int random_letters(char *out, size_t n, simidx_error *err)
 	return SIMIDX_OK;
 }
 
+static int add_unlink(void *ctx, struct rd_link *link, size_t i, simidx_error *err)
+{
+	const redisReply *key = ((const redisReply *)ctx)->element[i];
+
+	return rd_link_add(link, err, "UNLINK %b", key->str, key->len);
+}
+
+static int take_nothing(void *ctx, size_t i, const redisReply *reply, simidx_error *err)
+{
+	(void)ctx, (void)i, (void)reply, (void)err;
+	return SIMIDX_OK;
+}
+
 /* Remove the keys of an index that was replaced. */
 static int remove_old(struct rd_index *x, const char *gen, simidx_error *err)
 {
@@ -169,29 +182,15 @@ static int remove_old(struct rd_index *x, const char *gen, simidx_error *err)
 
 	snprintf(pattern, sizeof(pattern), "%s%s:*", x->header, gen);
 	do {
-		struct rd_args args = { 0 };
-		struct rd_link link = { 0 };
-		redisReply *reply, *done = NULL;
+		struct rd_reading reading = { 0, add_unlink, take_nothing, NULL, 0 };
+		redisReply *reply;
 
 		rc = rd_scan_some(x, "SCAN", pattern, cursor, &reply, err);
 		if (rc)
 			return rc;
-		rd_args_text(&args, "UNLINK");
-		for (size_t i = 0; i < reply->element[1]->elements; i++)
-			rd_args_copy(&args, reply->element[1]->element[i]->str,
-				     reply->element[1]->element[i]->len);
-		rc = rd_args_end(&args, err);
-		if (!rc && args.n > 1) {
-			rc = rd_link_take(&x->server, &link, err);
-			if (!rc)
-				rc = rd_link_add_args(&link, args.n, args.at, args.size, err);
-			if (!rc)
-				rc = rd_link_next(&x->server, &link, &done, err);
-			if (done)
-				freeReplyObject(done);
-			rd_link_give(&x->server, &link);
-		}
-		rd_args_free(&args);
+		reading.ctx = reply->element[1];
+		reading.n = reply->element[1]->elements;
+		rc = rd_read(&x->server, &reading, err);
 		freeReplyObject(reply);
 	} while (!rc && strcmp(cursor, "0") != 0);
 	return rc;
@@ -255,21 +254,14 @@ static int open_index(struct rd_index *x, const simidx_engine_open *how, simidx_
 int rd_open(const char *uri, const simidx_engine_open *how, void **state, simidx_error *err)
 {
 	struct rd_index *x = calloc(1, sizeof(*x));
-	struct rd_uri place;
 	int rc;
 
 	if (!x)
 		return rd_fail_nomem(err);
-	rc = rd_uri_read(uri, &place, err);
-	if (!rc)
-		rc = rd_server_init(&x->server, &place, err);
-	if (rc) {
-		rd_uri_free(&place);
-		free(x);
-		return rc;
-	}
+	rc = rd_server_init(&x->server, uri, err);
 	snprintf(x->header, sizeof(x->header), "{%s}", x->server.uri.name);
-	rc = open_index(x, how, err);
+	if (!rc)
+		rc = open_index(x, how, err);
 	if (rc) {
 		rd_close(x);
 		return rc;
@@ -309,7 +301,7 @@ int rd_info(void *state, simidx_engine_info *out, simidx_error *err)
 			rc = rd_fail(err, SIMIDX_E_CORRUPT, "%s: the header of the index \"%s\" is "
 				     "damaged", x->server.uri.place, x->server.uri.name);
 	freeReplyObject(r);
-	out->capabilities = SIMIDX_ENGINE_CONDITIONS;
+	out->capabilities = SIMIDX_ENGINE_CONDITIONS | SIMIDX_ENGINE_SOUND_ROWS;
 	out->description = x->description;
 	out->description_size = x->description_size;
 	out->durability = x->durability;

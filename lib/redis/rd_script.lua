@@ -149,34 +149,37 @@ local function read_change(at)
 end
 
 -- Whether all that a change rests on is as it was. A condition has 18 bytes: table (2), prefix (8)
--- and version. Also returns how many bytes were read.
-local function holds(c, whole)
-	local bytes = 0
+-- and version. seen: bytes of the keys that were read.
+local function holds(c, whole, seen)
 	if (call('HGET', K .. 'd:' .. c.bucket, c.field) or '') ~= c.before then
-		return false, 0
+		return false
 	end
 	for at = 1, #c.conditions, 18 do
 		local t, is = sub(c.conditions, at, at + 1), whole
 		if t ~= '--' then
-			local s = call('GET', K .. tonumber(t) .. ':' ..
-				sub(c.conditions, at + 2, at + 9)) or ''
-			bytes = bytes + #s
+			local k = K .. tonumber(t) .. ':' .. sub(c.conditions, at + 2, at + 9)
+			local s = call('GET', k) or ''
+			seen[k] = #s
 			is = version_of(s)
 		end
 		if is ~= sub(c.conditions, at + 10, at + 17) then
-			return false, bytes
+			return false
 		end
 	end
-	return true, bytes
+	return true
 end
 
 -- Bytes that a change may read. Keys of another type end the call here, when nothing is stored.
-local function weigh(c, T)
-	local n = 0
+local function weigh(c, T, seen)
 	for _, prefixes in ipairs({c.from, c.to}) do
 		for t = 0, (prefixes ~= '' and T or 0) - 1 do
-			n = n + call('STRLEN', table_key(prefixes, t))
+			local k = table_key(prefixes, t)
+			seen[k] = seen[k] or call('STRLEN', k)
 		end
+	end
+	local n = 0
+	for _, bytes in pairs(seen) do
+		n = n + bytes
 	end
 	return n
 end
@@ -268,8 +271,9 @@ local function write()
 		local c = read_change(13 + FIELDS * (i - 1))
 		c.old_label, c.old_time = parts(c.before)
 		c.new_label, c.new_time = parts(c.after)
-		local is_right, bytes = holds(c, whole)
-		budget = budget - bytes - weigh(c, T)
+		local seen = {}
+		local is_right = holds(c, whole, seen)
+		budget = budget - weigh(c, T, seen)
 		if budget < 0 and i > 1 then
 			break
 		end
@@ -368,32 +372,21 @@ local function raise_version()
 	ver = ver or number(call('HINCRBY', H, 'version', 1))
 end
 
--- Give a document its rows: a set of ids wherever one is needed.
+-- Give a document its rows, whose ids are in a set from then on.
 local function mend_rows(c, fp, T)
 	raise_version()
-	local ids, many = {[c.id8] = true}, call('EXISTS', K .. 'i:' .. fp) == 1
-	for t = 0, T - 1 do
-		local had = row_of(table_key(c.to, t), fp)
-		if had and had ~= MANY then
-			ids[had] = true
-		end
-	end
-	for id in pairs(ids) do
-		many = many or id ~= c.id8
-	end
-	for id in pairs(many and ids or {}) do
-		call('SADD', K .. 'i:' .. fp, id)
-	end
-	raise(c.to, T)
+	call('SADD', K .. 'i:' .. fp, c.id8)
 	for t = 0, T - 1 do
 		local k = table_key(c.to, t)
 		local had, p = row_of(k, fp)
 		if not had then
-			call('APPEND', k, fp .. (many and MANY or c.id8))
-		elseif had ~= (many and MANY or c.id8) then
-			call('SETRANGE', k, p + 7, many and MANY or c.id8)
+			append(k, fp .. MANY)
+		elseif had ~= MANY then
+			call('SADD', K .. 'i:' .. fp, had)
+			call('SETRANGE', k, p + 7, MANY)
 		end
 	end
+	raise(c.to, T)
 end
 
 -- ARGV: 4 whether to mend, 5 tables, 6 documents, 7... their fields, as of changes. Tells of each:

@@ -14,11 +14,15 @@
 #define RD_MAX_NAME 64
 
 struct rd_uri {
-	char *host;              /* NULL: a socket of this machine */
-	char *socket;            /* its path */
+	char *text;              /* a copy, into which others point */
+	size_t size;             /* of it */
+	const char *host;        /* NULL: a socket of this machine */
+	const char *socket;      /* its path */
 	unsigned port, db, timeout; /* seconds */
 	char name[RD_MAX_NAME + 1]; /* of the index */
-	char *user, *password;   /* NULL: none; memory is cleared before it is freed */
+	const char *user;        /* NULL: none */
+	char *password;          /* NULL: none; in the copy, or: */
+	char secret[1024];
 	char place[256];         /* the server, for messages */
 };
 
@@ -30,7 +34,7 @@ struct rd_uri {
  */
 int rd_uri_read(const char *text, struct rd_uri *out, simidx_error *err);
 
-/** Also after an error. */
+/** Also after an error. Nothing of a password is left in memory. */
 void rd_uri_free(struct rd_uri *uri);
 
 /** Set code and text, unless there is an error already. Returns the code. */

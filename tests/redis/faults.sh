@@ -15,7 +15,7 @@
 refuses 0 'the URI has no name of an index' "$query" dump redis://host
 refuses 0 'the URI has no host' "$query" dump redis:///x
 refuses 0 'bad port' "$query" dump redis://host:70000/x
-refuses 0 'has letters, digits' "$query" dump 'redis://host/a*b'
+refuses 0 'letters, digits and any' "$query" dump 'redis://host/a*b'
 refuses 0 'option that is not known' "$query" dump 'redis://host/x?speed=1'
 refuses 0 'a bad value of timeout' "$query" dump 'redis://host/x?timeout=0'
 refuses 0 'the URI has no name=NAME' "$query" dump 'unix:///tmp/no-such-socket'

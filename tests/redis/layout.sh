@@ -13,7 +13,7 @@ server main
 uri=redis://127.0.0.1:$main/pages
 "$helpers/linear_scan" documents 3000 5 >documents.tsv
 awk -F '\t' '{ print $1 "\t" $2 "\t" $3 "\t" 1700000000 + NR }' documents.tsv >timed.tsv
-run 0 "$load" -q --times --time 4 -F tsv "$uri" timed.tsv
+run 0 "$load" -q --times --id-field 1 --fp-field 2 --label-field 3 --time 4 -F tsv "$uri" timed.tsv
 
 # ---- another client ----
 
@@ -37,18 +37,19 @@ head -100 timed.tsv | cut -f1 | sort >expected
 same old expected
 run 0 "$load" -q --mode delete -F ids "$uri" old
 [ "$(cli main zcard "${keys}t")" -eq 2900 ] || fail 'times of deleted documents are left'
-run 0 "$query" search --newer-than 2030-01-01 "$uri" 00
+run 1 "$query" search --newer-than 2030-01-01 "$uri" 00
 run 0 "$query" verify "$uri"
 
 # ---- dumps ----
 
 if [ -n "${SX_JSON-}" ]; then
 	run 0 "$query" dump "$uri" --format full
+	cp out full.jsonl
 	sed 's/"layout":"rows",//' out >far.jsonl
-	run 0 "$load" -q -F full near out
+	run 0 "$load" -q -F full near full.jsonl
 	run 0 "$query" dump near --format full
 	sed 's/"fill":90,//; s/"layout":"blocks",//' out | diff - far.jsonl >difference || fail "$(head -5 difference)"
-	run 0 "$load" -q -F full "$uri-again" out
+	run 0 "$load" -q -F full "$uri-again" full.jsonl
 	run 0 "$query" dump "$uri-again" --format full
 	sed 's/"layout":"rows",//' out | diff - far.jsonl >difference || fail "$(head -5 difference)"
 fi
@@ -71,14 +72,13 @@ run 0 "$query" verify "$uri-again"
 
 # ---- damage ----
 
-# wrong TEXT N COMMAND...: verify finds N problems after this, and says so; repair mends them.
+# wrong TEXT COMMAND...: verify finds that after this, and repair mends it.
 wrong() {
-	local text=$1 n=$2
-	shift 2
+	local text=$1
+	shift
 	cli main "$@" >/dev/null
 	run 1 "$query" verify "$uri"
 	grep -qF -- "$text" out err || { fail "verify does not say: $text"; head -5 out err; }
-	[ "$(cat out err | grep -cF -- "$text")" -eq "$n" ] || fail "not $n times: $text: $(cat out err)"
 	run 1 "$query" repair "$uri" --dry-run
 	run 0 "$query" repair "$uri"
 	run 0 "$query" verify "$uri"
@@ -89,17 +89,17 @@ labeled=$(awk -F '\t' 'NR > 600 && $3 != ""' timed.tsv | head -1)
 bucket=$(printf '%016x' $((id / 64)))
 run 0 "$query" search "$uri" "$fp"
 cp out found
-wrong 'a row is missing' 1 del "${keys}0:${fp:0:4}0000"
-wrong 'it holds something else than rows' 1 set "${keys}1:${fp:4:4}0000" short
+wrong 'a row is missing' del "${keys}0:${fp:0:4}0000"
+wrong 'it holds something else than rows' set "${keys}1:${fp:4:4}0000" short
 cli main del "${keys}2:${fp:8:4}0000" >/dev/null
-wrong 'it holds something else than rows' 1 lpush "${keys}2:${fp:8:4}0000" x
-wrong 'its label is missing' 1 hdel "${keys}l" "$(cut -f3 <<<"$labeled")"
-wrong 'a label is left over' 1 hset "${keys}l" nobody "$id"
-wrong 'its time is missing' 1 zrem "${keys}t" "$id"
-wrong 'a time is left over' 1 zadd "${keys}t" 7 987654321
-wrong 'is not in the list of keys' 1 zrem "${keys}b" "$bucket"
-wrong 'are counted' 1 hincrby '{pages}' documents 7
-wrong 'of an index that was replaced' 1 set '{pages}abcd:0:00000000' x
+wrong 'it holds something else than rows' lpush "${keys}2:${fp:8:4}0000" x
+wrong 'its label is missing' hdel "${keys}l" "$(cut -f3 <<<"$labeled")"
+wrong 'a label is left over' hset "${keys}l" nobody "$id"
+wrong 'its time is missing' zrem "${keys}t" "$id"
+wrong 'a time is left over' zadd "${keys}t" 7 987654321
+wrong 'is not in the list of keys' zrem "${keys}b" "$bucket"
+wrong 'are counted' hincrby '{pages}' documents 7
+wrong 'of an index that was replaced' set '{pages}abcd:0:00000000' x
 run 0 "$query" search "$uri" "$fp"
 same out found
 # What a server that evicts keys takes: the documents are lost, and all that is left of them.
@@ -126,8 +126,7 @@ run 0 "$query" search "$uri-crowd" 00000000000000fe
 [ "$(wc -l <out)" -eq 51 ] || fail "$(wc -l <out) of 51"
 keys=$(keys_of main pages-crowd)
 [ "$(cli main strlen "${keys}0:00000000")" -eq 40 ] || fail 'equal fingerprints have more than one row'
-printf '%s\n' 0 1 3 | run 0 "$load" -q --mode delete -F ids "$uri-crowd" -
-seq 5 50 | sed 1d >more
+printf '%s\n' 0 1 3 $(seq 6 50) >more
 run 0 "$load" -q --mode delete -F ids "$uri-crowd" more
 run 0 "$query" dump "$uri-crowd"
 cut -f1 out | tr '\n' ' ' | grep -qx '2 4 5 ' || fail "$(cat out)"

@@ -8,7 +8,7 @@ case " ${SX_ENGINES-} " in *' redis '*) ;; *) skip 'built without --with-redis' 
 command -v redis-server >/dev/null && command -v redis-cli >/dev/null || skip 'redis-server is not here'
 unset SIMIDX_REDIS_PASSWORD
 
-trap 'kill -9 $(cat "$tmp"/*.pid 2>/dev/null) 2>/dev/null; wait 2>/dev/null; rm -rf "$tmp"' EXIT
+trap 'exec 2>/dev/null; kill -9 $(cat "$tmp"/*.pid 2>/dev/null) 2>/dev/null; wait 2>/dev/null; rm -rf "$tmp"' EXIT
 
 # server NAME OPTION...: begin one on a port of 127.0.0.1 that nobody has, which is then in $NAME, and on
 # the socket NAME.sock.
