@@ -255,8 +255,8 @@ typedef struct simidx_engine {
 
 	/**
 	 * Scan n prefixes, in as few round trips as it can. A row may be of a document that is
-	 * gone, without SIMIDX_ENGINE_SOUND_ROWS. `rows` is called from the thread of the call; after it has returned
-	 * SIMIDX_ENGINE_END the call returns SIMIDX_OK.
+	 * gone, without SIMIDX_ENGINE_SOUND_ROWS. `rows` is called from the thread of the call;
+	 * after it has returned SIMIDX_ENGINE_END the call returns SIMIDX_OK.
 	 *
 	 * The first look-up of a state, which is a call of scan(), find_ids(), find_labels() or
 	 * walk(), may first complete what writers that are gone have left, so that searches and

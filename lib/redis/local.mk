@@ -23,15 +23,20 @@ $(lib_redis_librd_la_OBJECTS): lib/redis/rd_script.inc
 
 lib_redis_librd_la_SOURCES = \
 	lib/redis/rd_check.c \
+	lib/redis/rd_check.h \
+	lib/redis/rd_engine.c \
 	lib/redis/rd_index.c \
 	lib/redis/rd_index.h \
 	lib/redis/rd_link.c \
 	lib/redis/rd_link.h \
 	lib/redis/rd_open.c \
+	lib/redis/rd_open.h \
 	lib/redis/rd_read.c \
+	lib/redis/rd_read.h \
 	lib/redis/rd_uri.c \
 	lib/redis/rd_uri.h \
-	lib/redis/rd_write.c
+	lib/redis/rd_write.c \
+	lib/redis/rd_write.h
 lib_redis_librd_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_builddir)/lib/redis -I$(top_srcdir)/lib/redis \
 	$(HIREDIS_CFLAGS)
 lib_redis_librd_la_CFLAGS = $(SX_CFLAGS) -pthread -fvisibility=hidden

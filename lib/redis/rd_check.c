@@ -7,13 +7,16 @@
  * looks once more, so others may write meanwhile.
  */
 
-#include "rd_index.h"
+#include "rd_check.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "rd_open.h"
+#include "rd_read.h"
 
 #define CLAIMS 8192  /* that are compared together */
 #define PAGE 2048    /* documents of a page */
@@ -35,7 +38,6 @@ struct checking {
 	simidx_error *err;
 	struct claim *claim;
 	size_t n;
-	char *bad;            /* of each claim */
 	const redisReply *keys; /* of a page of SCAN */
 	uint64_t labels;      /* documents with one */
 	struct rd_args args;  /* documents for the script */
@@ -47,11 +49,14 @@ struct checking {
 
 /* ---- telling and mending ---- */
 
-/* Returns whether it is to be mended. */
-static __attribute__((format(printf, 4, 5)))
-int tell(struct checking *k, const char *place, int can_mend, const char *format, ...)
+static int mends(const struct checking *k)
 {
-	int mends = (k->c->flags & SIMIDX_ENGINE_MEND) != 0;
+	return (k->c->flags & SIMIDX_ENGINE_MEND) != 0;
+}
+
+static __attribute__((format(printf, 4, 5)))
+void tell(struct checking *k, const char *place, int can_mend, const char *format, ...)
+{
 	char text[256];
 	simidx_problem problem = { place, text };
 	va_list ap;
@@ -60,14 +65,16 @@ int tell(struct checking *k, const char *place, int can_mend, const char *format
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
 	k->c->problems++;
-	k->c->mended += can_mend && mends;
+	k->c->mended += can_mend && mends(k);
 	k->c->problem(k->c->ctx, &problem);
-	return mends;
 }
 
-/* Have the script remove something, while the record of the document is this one. */
+/*
+ * Whether something is left over, while the record of its document is the one that was seen, or
+ * none: the script looks once more, and removes it if that is to be mended.
+ */
 static int drop(struct checking *k, const char *kind, struct rd_arg what, uint64_t fp, uint64_t id,
-		struct rd_arg record)
+		struct rd_arg record, int *is)
 {
 	struct rd_args args = { 0 };
 	redisReply *reply;
@@ -79,19 +86,23 @@ static int drop(struct checking *k, const char *kind, struct rd_arg what, uint64
 	rd_args_copy(&args, what.data, what.size);
 	rd_put64(number, fp);
 	rd_args_copy(&args, number, 8);
+	rd_args_text(&args, mends(k) ? "1" : "0");
 	rd_script_change(k->x, &args, id, record, record, NULL, NULL);
 	rc = rd_script_call(k->x, &args, &reply, NULL, k->err);
-	k->raised += !rc && rd_is_string(reply, 1) && *reply->element[1]->str == '1';
+	*is = !rc && rd_is_string(reply, 1) && *reply->element[1]->str == '1';
+	k->raised += !rc && rd_is_string(reply, 2) && *reply->element[2]->str == '1';
 	if (reply)
 		freeReplyObject(reply);
 	rd_args_free(&args);
 	return rc;
 }
 
-static int drop_key(struct checking *k, const redisReply *key)
+/* The same of something that is of no document. */
+static int drop_other(struct checking *k, const char *kind, const char *what, size_t size, int *is)
 {
-	return drop(k, "key", (struct rd_arg){ key->str, key->len }, 0, SIMIDX_MAX_ID,
-		    (struct rd_arg){ "", 0 });
+	const struct rd_arg other = { what, size }, none = { "", 0 };
+
+	return drop(k, kind, other, 0, SIMIDX_MAX_ID, none, is);
 }
 
 /* ---- what keys say of documents ---- */
@@ -118,29 +129,21 @@ static int add_claim(void *ctx, struct rd_link *link, size_t i, simidx_error *er
 
 static int take_claim(void *ctx, size_t i, const redisReply *reply, simidx_error *err)
 {
-	struct checking *k = ctx;
-
-	(void)err;
-	k->bad[i] = !is_right(&k->claim[i], reply);
-	return SIMIDX_OK;
-}
-
-/* Look at a claim that was wrong once more: its document may have changed in between. */
-static int judge(struct checking *k, const struct claim *c)
-{
 	static const char *const kind[] = { "row", "id", "label", "time" };
 	static const char *const place[] = { "tables", "ids", "labels", "times" };
-	redisReply *record;
-	int rc = rd_ask(&k->x->server, &record, k->err, "HGET " RD_DOCUMENT,
-			RD_DOCUMENT_OF(k->x, c->id));
+	const struct rd_arg record = { reply->str ? reply->str : "", reply->len };
+	struct checking *k = ctx;
+	const struct claim *c = &k->claim[i];
+	const struct rd_arg what = { c->what, c->what_size };
+	int rc, is;
 
-	if (!rc && !is_right(c, record) &&
-	    tell(k, place[c->kind], 1, "document %" PRIu64 ": a %s is left over", c->id,
-		 kind[c->kind]))
-		rc = drop(k, kind[c->kind], (struct rd_arg){ c->what, c->what_size }, c->fp, c->id,
-			  (struct rd_arg){ record->str ? record->str : "", record->len });
-	if (record)
-		freeReplyObject(record);
+	(void)err;
+	if (is_right(c, reply))
+		return SIMIDX_OK;
+	rc = drop(k, kind[c->kind], what, c->fp, c->id, record, &is);
+	if (is)
+		tell(k, place[c->kind], 1, "document %" PRIu64 ": a %s is left over", c->id,
+		     kind[c->kind]);
 	return rc;
 }
 
@@ -150,12 +153,8 @@ static int flush(struct checking *k)
 	const struct rd_reading reading = { k->n, add_claim, take_claim, k, 1 };
 	int rc = k->n ? rd_read(&k->x->server, &reading, k->err) : SIMIDX_OK;
 
-	for (size_t i = 0; i < k->n; i++) {
-		if (!rc && k->bad[i])
-			rc = judge(k, &k->claim[i]);
-		free(k->claim[i].what);
-	}
-	k->n = 0;
+	while (k->n)
+		free(k->claim[--k->n].what);
 	return rc;
 }
 
@@ -191,6 +190,16 @@ static char kind_of(const struct checking *k, const redisReply *key, unsigned *t
 	return *rest;
 }
 
+/* A key is none that an index has. */
+static int tell_key(struct checking *k, const redisReply *key, const char *place, const char *why)
+{
+	int is, rc = drop_other(k, "key", key->str, key->len, &is);
+
+	if (is)
+		tell(k, place, 1, "%.100s: %s", key->str, why);
+	return rc;
+}
+
 static int add_key(void *ctx, struct rd_link *link, size_t i, simidx_error *err)
 {
 	const struct checking *k = ctx;
@@ -219,8 +228,7 @@ static int take_table(struct checking *k, const redisReply *key, unsigned table,
 	if (r->type == REDIS_REPLY_NIL)
 		return SIMIDX_OK;
 	if (r->type != REDIS_REPLY_STRING || r->len < RD_HEAD || (r->len - RD_HEAD) % RD_ROW)
-		return tell(k, "tables", 1, "%s: it holds something else than rows", key->str)
-			       ? drop_key(k, key) : SIMIDX_OK;
+		return tell_key(k, key, "tables", "it holds something else than rows");
 	for (size_t at = RD_HEAD; !rc && at < r->len; at += RD_ROW) {
 		struct claim c = { .kind = ROW, .fp = rd_get64(r->str + at),
 				   .id = rd_get64(r->str + at + 8) };
@@ -240,8 +248,7 @@ static int take_ids(struct checking *k, const redisReply *key, const redisReply 
 	int rc = SIMIDX_OK;
 
 	if (r->type != REDIS_REPLY_ARRAY)
-		return tell(k, "ids", 1, "fingerprint %016" PRIx64 ": it has no set of ids", c.fp)
-			       ? drop_key(k, key) : SIMIDX_OK;
+		return tell_key(k, key, "ids", "it is no set of ids");
 	for (size_t j = 0; !rc && j < r->elements; j++) {
 		if (rd_is_string(r, j) && r->element[j]->len == 8) {
 			c.id = rd_get64(r->element[j]->str);
@@ -255,8 +262,11 @@ static int take_key(void *ctx, size_t i, const redisReply *r, simidx_error *err)
 {
 	struct checking *k = ctx;
 	const redisReply *key = k->keys->element[i];
+	const char *bucket;
 	unsigned table, prefix;
+	int rc, is = 0;
 
+	(void)err;
 	switch (kind_of(k, key, &table, &prefix)) {
 	case 'T':
 		return take_table(k, key, table, prefix, r);
@@ -264,16 +274,16 @@ static int take_key(void *ctx, size_t i, const redisReply *r, simidx_error *err)
 		return take_ids(k, key, r);
 	case 'd':
 		/* Documents whose key is not in the list of keys are not walked over. */
-		if (r->type != REDIS_REPLY_STRING &&
-		    tell(k, "documents", 1, "%s: it is not in the list of keys", key->str))
-			return rd_ask(&k->x->server, NULL, err, "ZADD %sb 0 %s", k->x->prefix,
-				      key->str + strlen(k->x->prefix) + 2);
-		return SIMIDX_OK;
+		bucket = key->str + key->len - 16;
+		rc = r->type == REDIS_REPLY_STRING ? SIMIDX_OK
+						   : drop_other(k, "bucket", bucket, 16, &is);
+		if (is)
+			tell(k, "documents", 1, "%s: it is not in the list of keys", key->str);
+		return rc;
 	case '\0':
-		if (strcmp(key->str, k->x->header) != 0 &&
-		    tell(k, "keys", 1, "%.100s: it is of an index that was replaced", key->str))
-			return drop_key(k, key);
-		return SIMIDX_OK;
+		return strcmp(key->str, k->x->header)
+			       ? tell_key(k, key, "keys", "it is of an index that was replaced")
+			       : SIMIDX_OK;
 	default:
 		return SIMIDX_OK;
 	}
@@ -343,7 +353,7 @@ static int check_pairs(struct checking *k, enum claim_kind kind)
 static void begin_documents(struct checking *k)
 {
 	rd_script_begin(k->x, &k->args, "check");
-	rd_args_text(&k->args, k->c->flags & SIMIDX_ENGINE_MEND ? "1" : "0");
+	rd_args_text(&k->args, mends(k) ? "1" : "0");
 	rd_args_number(&k->args, k->x->n_tables);
 	rd_args_text(&k->args, "      "); /* how many, which is not known yet */
 	k->n_ids = 0;
@@ -401,9 +411,13 @@ static int on_record(void *ctx, uint64_t id, const char *data, size_t size, simi
 	uint32_t prefix[RD_MAX_TABLES];
 
 	(void)err;
-	if (rd_record_read(data, size, &m))
-		return tell(k, "documents", 0, "document %" PRIu64 ": its record is damaged", id)
-			       ? drop(k, "document", none, 0, id, record) : SIMIDX_OK;
+	if (rd_record_read(data, size, &m)) {
+		int is, rc = drop(k, "document", none, 0, id, record, &is);
+
+		if (is)
+			tell(k, "documents", 0, "document %" PRIu64 ": its record is damaged", id);
+		return rc;
+	}
 	k->c->documents++;
 	k->labels += m.label_size != 0;
 	k->c->prefixes(k->c->ctx, m.fp, prefix);
@@ -448,9 +462,10 @@ static int check_counts(struct checking *k)
 	if (rc || version != k->version + k->raised ||
 	    (info.documents == k->c->documents && info.labels == k->labels))
 		return rc;
-	if (!tell(k, "header", 1, "%" PRIu64 " documents and %" PRIu64 " labels are counted, and "
-		  "there are %" PRIu64 " and %" PRIu64, info.documents, info.labels,
-		  k->c->documents, k->labels))
+	tell(k, "header", 1, "%" PRIu64 " documents and %" PRIu64 " labels are counted, and there "
+	     "are %" PRIu64 " and %" PRIu64, info.documents, info.labels, k->c->documents,
+	     k->labels);
+	if (!mends(k))
 		return SIMIDX_OK;
 	rd_script_begin(k->x, &args, "counts");
 	rd_args_number(&args, version);
@@ -467,9 +482,8 @@ int rd_check(void *state, simidx_engine_check *check, simidx_error *err)
 	int rc = SIMIDX_OK;
 
 	k.claim = malloc(CLAIMS * sizeof(*k.claim));
-	k.bad = malloc(CLAIMS);
 	k.id = malloc(STEPS * sizeof(*k.id));
-	if (!k.claim || !k.bad || !k.id)
+	if (!k.claim || !k.id)
 		rc = rd_fail_nomem(err);
 	if (!rc)
 		rc = check_keys(&k);
@@ -484,7 +498,6 @@ int rd_check(void *state, simidx_engine_check *check, simidx_error *err)
 	while (k.n)
 		free(k.claim[--k.n].what);
 	free(k.claim);
-	free(k.bad);
 	free(k.id);
 	rd_args_free(&k.args);
 	return rc;

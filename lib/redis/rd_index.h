@@ -132,38 +132,4 @@ int rd_says(const redisReply *reply, const char *word);
 int rd_scan_some(struct rd_index *x, const char *command, const char *what, char cursor[24],
 		 redisReply **out, simidx_error *err);
 
-/* ---- all documents ---- */
-
-/** Hears of a record, which may be damaged; another value than SIMIDX_OK ends the walk. */
-typedef int (*rd_record_fn)(void *ctx, uint64_t id, const char *data, size_t size,
-			    simidx_error *err);
-
-/**
- * The first n records from id *from on, as walk() of an engine. *from: where the next page begins;
- * SIMIDX_NO_ID after the last one.
- */
-int rd_walk_records(struct rd_index *x, uint64_t *from, size_t n, rd_record_fn record, void *ctx,
-		    uint64_t *version, simidx_error *err);
-
-/* ---- calls of the engine (simidx_engine.h) ---- */
-
-int rd_open(const char *uri, const simidx_engine_open *how, void **state, simidx_error *err);
-void rd_close(void *state);
-int rd_info(void *state, simidx_engine_info *out, simidx_error *err);
-int rd_scan(void *state, const simidx_engine_probe *probe, size_t n, simidx_engine_rows rows,
-	    void *ctx, uint64_t *version, simidx_engine_cost *cost, simidx_error *err);
-int rd_find_ids(void *state, const uint64_t *id, size_t n, simidx_engine_document document,
-		void *ctx, simidx_engine_cost *cost, simidx_error *err);
-int rd_find_labels(void *state, const simidx_engine_bytes *label, size_t n,
-		   simidx_engine_document document, void *ctx, simidx_engine_cost *cost,
-		   simidx_error *err);
-int rd_walk(void *state, uint64_t from_id, size_t n, simidx_engine_document document, void *ctx,
-	    uint64_t *version, simidx_error *err);
-int rd_begin(void *state, simidx_error *err);
-int rd_resume(void *state, simidx_error *err);
-int rd_write(void *state, const simidx_engine_batch *batch, simidx_error *err);
-int rd_reserve_ids(void *state, uint64_t n, uint64_t at_least, uint64_t *first, simidx_error *err);
-int rd_get_mark(void *state, void **data, size_t *size, simidx_error *err);
-int rd_check(void *state, simidx_engine_check *check, simidx_error *err);
-
 #endif /* RD_INDEX_H */

@@ -94,10 +94,16 @@ int rd_reply_fail(const struct rd_server *server, const redisReply *reply, simid
 
 /* ---- connecting ---- */
 
-static void *(*make_array)(const redisReadTask *, int);
+#if HIREDIS_MAJOR >= 1
+typedef size_t elements;
+#else
+typedef int elements;
+#endif
+
+static void *(*make_array)(const redisReadTask *, elements);
 
 /* A number of elements that garbage has is not to take all memory. */
-static void *make_small_array(const redisReadTask *task, int n)
+static void *make_small_array(const redisReadTask *task, elements n)
 {
 	return n > MAX_ELEMENTS ? NULL : make_array(task, n);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-/*
- * Opening, making and describing an index in Redis.
- */
+#include "rd_open.h"
 
-#include "rd_index.h"
-
-#include <simidx_redis.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -309,27 +304,5 @@ int rd_info(void *state, simidx_engine_info *out, simidx_error *err)
 	out->probe = 2;
 	out->row = 0.01;
 	out->scan_row = 0.5;
-	return rc;
-}
-
-/* ---- the engine ---- */
-
-int simidx_redis_add(simidx_error *err)
-{
-	static const char *const plans[] = { SIMIDX_REDIS_PLANS, NULL };
-#define ENGINE(word)                                                                             \
-	{                                                                                        \
-		.size = sizeof(simidx_engine), .version = SIMIDX_ENGINE_VERSION, .scheme = word, \
-		.name = "Redis", .plans = plans, .keeps = SIMIDX_CREATE_TIMES, .open = rd_open,  \
-		.close = rd_close, .info = rd_info, .scan = rd_scan, .find_ids = rd_find_ids,    \
-		.find_labels = rd_find_labels, .walk = rd_walk, .begin = rd_begin,               \
-		.resume = rd_resume, .write = rd_write, .reserve_ids = rd_reserve_ids,           \
-		.get_mark = rd_get_mark, .check = rd_check,                                      \
-	}
-	static const simidx_engine engine[] = { ENGINE("redis"), ENGINE("unix"), ENGINE("rediss") };
-	int rc = SIMIDX_OK;
-
-	for (size_t i = 0; !rc && i < sizeof(engine) / sizeof(engine[0]); i++)
-		rc = simidx_engine_add(&engine[i], err);
 	return rc;
 }

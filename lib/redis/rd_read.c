@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-/*
- * Looking up rows and documents. All requests of a step are sent together.
- */
-
-#include "rd_index.h"
+#include "rd_read.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* All requests of a step are sent together. */
 
 #define ROWS 512 /* that are handed over at once */
 
@@ -196,12 +194,15 @@ int rd_scan(void *state, const simidx_engine_probe *probe, size_t n, simidx_engi
 
 struct find {
 	struct rd_index *x;
-	const uint64_t *id;     /* SIMIDX_NO_ID: there is none */
-	const simidx_engine_bytes *label; /* that were asked for, or NULL */
+	const uint64_t *id;
 	simidx_engine_document document;
 	void *ctx;
-	size_t *place;          /* of each id among the labels */
 	uint64_t bytes;
+	/* By labels: */
+	const simidx_engine_bytes *label; /* or NULL */
+	uint64_t *found; /* ids of those that are there */
+	size_t *place;   /* which of the labels each has */
+	size_t n_found;
 };
 
 static int add_document(void *ctx, struct rd_link *link, size_t i, simidx_error *err)
@@ -227,6 +228,7 @@ static int deliver(struct rd_index *x, uint64_t id, const char *data, size_t siz
 static int take_document(void *ctx, size_t i, const redisReply *reply, simidx_error *err)
 {
 	struct find *f = ctx;
+	const simidx_engine_bytes *label = f->label ? &f->label[f->place[i]] : NULL;
 	simidx_match match = { .id = f->id[i] };
 
 	if (reply->type == REDIS_REPLY_NIL)
@@ -235,55 +237,51 @@ static int take_document(void *ctx, size_t i, const redisReply *reply, simidx_er
 		return rd_reply_odd(&f->x->server, err);
 	f->bytes += reply->len;
 	/* A label that has moved meanwhile is not the one that was asked for. */
-	if (f->label && !rd_record_read(reply->str, reply->len, &match) &&
-	    (match.label_size != f->label[f->place[i]].size ||
-	     memcmp(match.label, f->label[f->place[i]].data, match.label_size) != 0))
+	if (label && !rd_record_read(reply->str, reply->len, &match) &&
+	    (match.label_size != label->size || memcmp(match.label, label->data, label->size) != 0))
 		return SIMIDX_OK;
 	return deliver(f->x, f->id[i], reply->str, reply->len, f->label ? f->place[i] : i,
 		       f->document, f->ctx, err);
+}
+
+static int find(struct find *f, size_t n, simidx_engine_cost *cost, simidx_error *err)
+{
+	int rc = read_all(f->x, n, add_document, take_document, f, err);
+
+	cost->round_trips++;
+	cost->requests += n;
+	cost->bytes += f->bytes;
+	return rc;
 }
 
 int rd_find_ids(void *state, const uint64_t *id, size_t n, simidx_engine_document document,
 		void *ctx, simidx_engine_cost *cost, simidx_error *err)
 {
 	struct find f = { .x = state, .id = id, .document = document, .ctx = ctx };
-	int rc = read_all(f.x, n, add_document, take_document, &f, err);
 
-	cost->round_trips++;
-	cost->requests += n;
-	cost->bytes += f.bytes;
-	return rc;
+	return find(&f, n, cost, err);
 }
-
-/* ---- labels ---- */
-
-struct labels {
-	struct rd_index *x;
-	const simidx_engine_bytes *label;
-	uint64_t *id;  /* those that were found, and of which label */
-	size_t *place;
-	size_t n;
-};
 
 static int add_label(void *ctx, struct rd_link *link, size_t i, simidx_error *err)
 {
-	const struct labels *l = ctx;
+	const struct find *f = ctx;
 
-	return rd_link_add(link, err, "HGET %sl %b", l->x->prefix, l->label[i].data,
-			   l->label[i].size);
+	return rd_link_add(link, err, "HGET %sl %b", f->x->prefix, f->label[i].data,
+			   f->label[i].size);
 }
 
 static int take_label(void *ctx, size_t i, const redisReply *reply, simidx_error *err)
 {
-	struct labels *l = ctx;
+	struct find *f = ctx;
+	uint64_t *id = &f->found[f->n_found];
 
 	if (reply->type == REDIS_REPLY_NIL)
 		return SIMIDX_OK;
 	if (reply->type != REDIS_REPLY_STRING)
-		return rd_reply_odd(&l->x->server, err);
-	if (rd_digits(reply->str, reply->len, &l->id[l->n]) || l->id[l->n] > SIMIDX_MAX_ID)
-		return damaged(l->x, err, "a label has no id");
-	l->place[l->n++] = i;
+		return rd_reply_odd(&f->x->server, err);
+	if (rd_digits(reply->str, reply->len, id) || *id > SIMIDX_MAX_ID)
+		return damaged(f->x, err, "a label has no id");
+	f->place[f->n_found++] = i;
 	return SIMIDX_OK;
 }
 
@@ -291,28 +289,21 @@ int rd_find_labels(void *state, const simidx_engine_bytes *label, size_t n,
 		   simidx_engine_document document, void *ctx, simidx_engine_cost *cost,
 		   simidx_error *err)
 {
-	struct labels l = { .x = state, .label = label };
 	struct find f = { .x = state, .label = label, .document = document, .ctx = ctx };
 	int rc = SIMIDX_OK;
 
-	l.id = malloc((n ? n : 1) * sizeof(*l.id));
-	l.place = malloc((n ? n : 1) * sizeof(*l.place));
-	if (!l.id || !l.place)
+	f.id = f.found = malloc((n ? n : 1) * sizeof(*f.found));
+	f.place = malloc((n ? n : 1) * sizeof(*f.place));
+	if (!f.found || !f.place)
 		rc = rd_fail_nomem(err);
 	if (!rc)
-		rc = read_all(l.x, n, add_label, take_label, &l, err);
+		rc = read_all(f.x, n, add_label, take_label, &f, err);
 	cost->round_trips++;
 	cost->requests += n;
-	if (!rc && l.n) {
-		f.id = l.id;
-		f.place = l.place;
-		rc = read_all(l.x, l.n, add_document, take_document, &f, err);
-		cost->round_trips++;
-		cost->requests += l.n;
-		cost->bytes += f.bytes;
-	}
-	free(l.id);
-	free(l.place);
+	if (!rc && f.n_found)
+		rc = find(&f, f.n_found, cost, err);
+	free(f.found);
+	free(f.place);
 	return rc;
 }
 

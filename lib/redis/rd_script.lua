@@ -21,10 +21,10 @@ end
 
 -- Label and time of a record; fingerprint: bytes 2 to 9.
 local function parts(r)
-	if r == '' then
-		return '', nil
-	end
 	local f, at, time = byte(r, 1), 10, nil
+	if not f or f < 2 then
+		return ''
+	end
 	if f % 2 >= 1 then
 		at = at + 8
 	end
@@ -35,8 +35,13 @@ local function parts(r)
 	return f % 4 >= 2 and sub(r, at) or '', time
 end
 
+local TABLE = {}
+for t = 0, 31 do
+	TABLE[t] = K .. t .. ':'
+end
+
 local function table_key(prefixes, t)
-	return K .. t .. ':' .. sub(prefixes, 8 * t + 1, 8 * t + 8)
+	return TABLE[t] .. sub(prefixes, 8 * t + 1, 8 * t + 8)
 end
 
 -- Where a row begins: rows of 16 bytes follow a version of 8.
@@ -56,7 +61,7 @@ end
 
 local function raise(prefixes, T)
 	for t = 0, T - 1 do
-		call('SETRANGE', table_key(prefixes, t), 0, ver)
+		call('SETRANGE', table_key(prefixes, t), '0', ver)
 	end
 end
 
@@ -126,7 +131,7 @@ local function set_document(c, record)
 	local k = K .. 'd:' .. c.bucket
 	if record ~= '' then
 		if call('HSET', k, c.field, record) == 1 and call('HLEN', k) == 1 then
-			call('ZADD', K .. 'b', 0, c.bucket)
+			call('ZADD', K .. 'b', '0', c.bucket)
 		end
 	else
 		call('HDEL', k, c.field)
@@ -157,7 +162,7 @@ local function holds(c, whole, seen)
 	for at = 1, #c.conditions, 18 do
 		local t, is = sub(c.conditions, at, at + 1), whole
 		if t ~= '--' then
-			local k = K .. tonumber(t) .. ':' .. sub(c.conditions, at + 2, at + 9)
+			local k = TABLE[tonumber(t)] .. sub(c.conditions, at + 2, at + 9)
 			local s = call('GET', k) or ''
 			seen[k] = #s
 			is = version_of(s)
@@ -171,13 +176,16 @@ end
 
 -- Bytes that a change may read. Keys of another type end the call here, when nothing is stored.
 local function weigh(c, T, seen)
-	for _, prefixes in ipairs({c.from, c.to}) do
-		for t = 0, (prefixes ~= '' and T or 0) - 1 do
-			local k = table_key(prefixes, t)
-			seen[k] = seen[k] or call('STRLEN', k)
+	local n = 0
+	for t = 0, T - 1 do
+		local a, b = c.from ~= '' and table_key(c.from, t), c.to ~= '' and table_key(c.to, t)
+		if a and not seen[a] then
+			seen[a] = call('STRLEN', a)
+		end
+		if b and not seen[b] then
+			seen[b] = call('STRLEN', b)
 		end
 	end
-	local n = 0
 	for _, bytes in pairs(seen) do
 		n = n + bytes
 	end
@@ -423,28 +431,42 @@ local function check()
 	return {'ok', table.concat(out, ','), ver and '1' or '0'}
 end
 
--- Remove what is left over, if its document is still this one or none. ARGV: 4 kind, 5 key or label,
--- 6 fingerprint, 7... the fields of a change.
+-- Whether something is left over, while its document is as it was seen; removed if that is to be mended.
+-- ARGV: 4 kind, 5 key or label, 6 fingerprint, 7 whether to mend, 8... the fields of a change.
 local function drop()
-	local kind, what, fp, c = ARGV[4], ARGV[5], ARGV[6], read_change(7)
-	if (call('HGET', K .. 'd:' .. c.bucket, c.field) or '') ~= c.before then
-		return {'ok', '0'}
+	local kind, what, fp, c = ARGV[4], ARGV[5], ARGV[6], read_change(8)
+	local is = (call('HGET', K .. 'd:' .. c.bucket, c.field) or '') == c.before
+	if kind == 'row' then
+		is = is and row_of(what, fp) == c.id8
+	elseif kind == 'id' then
+		is = is and call('SISMEMBER', K .. 'i:' .. fp, c.id8) == 1
+	elseif kind == 'label' then
+		is = is and call('HGET', K .. 'l', what) == c.id
+	elseif kind == 'time' then
+		is = is and call('ZSCORE', K .. 't', c.id)
+	elseif kind == 'bucket' then
+		is = call('EXISTS', K .. 'd:' .. what) == 1 and not call('ZSCORE', K .. 'b', what)
+	end
+	if not is or ARGV[7] == '0' then
+		return {'ok', is and '1' or '0', '0'}
 	end
 	raise_version()
-	if kind == 'row' and row_of(what, fp) == c.id8 then
+	if kind == 'row' then
 		cut_row(what, fp, c.id8)
 	elseif kind == 'id' then
 		call('SREM', K .. 'i:' .. fp, c.id8)
-	elseif kind == 'label' and call('HGET', K .. 'l', what) == c.id then
+	elseif kind == 'label' then
 		call('HDEL', K .. 'l', what)
 	elseif kind == 'time' then
 		call('ZREM', K .. 't', c.id)
+	elseif kind == 'bucket' then
+		call('ZADD', K .. 'b', 0, what)
 	elseif kind == 'document' then
 		set_document(c, '')
-	elseif kind == 'key' then
+	else
 		call('DEL', what)
 	end
-	return {'ok', '1'}
+	return {'ok', '1', '1'}
 end
 
 -- ARGV: 4 the version that was counted at, 5 documents, 6 labels.

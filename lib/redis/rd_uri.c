@@ -168,7 +168,8 @@ int rd_uri_read(const char *text, struct rd_uri *out, simidx_error *err)
 	char *options, *option;
 	int rc;
 
-	*out = (struct rd_uri){ .text = strdup(text), .size = strlen(text), .port = 6379, .timeout = 30 };
+	*out = (struct rd_uri){ .text = strdup(text), .size = strlen(text), .port = 6379,
+				.timeout = 30 };
 	if (!out->text)
 		return rd_fail_nomem(err);
 	options = strchr(out->text, '?');

@@ -5,7 +5,7 @@
  * Storing batches. A call of the script stores a piece of one, so that no call takes long.
  */
 
-#include "rd_index.h"
+#include "rd_write.h"
 
 #include <inttypes.h>
 #include <stdio.h>

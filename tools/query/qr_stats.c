@@ -569,8 +569,9 @@ static const struct tl_option rows[] = {
 		       "texts become fingerprints), durability (the setting of a server by which "
 		       "what is stored lasts, where it tells one), format, file_bytes, used_bytes, "
 		       "page_bytes, bytes_per_document, limit_bits and tables. Each of the tables "
-		       "has table (its name), prefix_bits, entries, keys, pages, overflow_pages, bytes_used, "
-		       "bytes_per_entry, fill and digest. With --skew there is a member fullest "
+		       "has table (its name), prefix_bits, entries, keys, pages, overflow_pages, "
+		       "bytes_used, bytes_per_entry, fill and digest. With --skew there is a "
+		       "member fullest "
 		       "with fp and documents, and each table with a prefix has fullest with fp "
 		       "and fingerprints.") },
 	{ 0 },
