@@ -8,6 +8,9 @@ bench_programs = \
 if HAVE_HBASE
 bench_programs += bench/bn_hbase
 endif
+if HAVE_REDIS
+bench_programs += bench/bn_redis
+endif
 if HAVE_TEXT
 bench_programs += bench/bn_text
 if HAVE_JSON
@@ -55,11 +58,20 @@ bench_bn_search_SOURCES = \
 	bench/bn_search.c
 bench_bn_search_LDADD = bench/libbench.a lib/libsimidx.la
 
-bench_bn_hbase_SOURCES = bench/bn_hbase.c bench/bn_hbase_rows.cc bench/bn_hbase_rows.h
+bench_bn_hbase_SOURCES = \
+	bench/bn_engine.c \
+	bench/bn_engine.h \
+	bench/bn_hbase.c \
+	bench/bn_hbase_rows.cc \
+	bench/bn_hbase_rows.h
 bench_bn_hbase_CPPFLAGS = $(hbase_cppflags)
 bench_bn_hbase_CXXFLAGS = $(hbase_cxxflags)
 bench_bn_hbase_LDADD = bench/libbench.a $(hbase_libs) lib/libsx-core.la
 $(bench_bn_hbase_OBJECTS): lib/hbase/gen/stamp
+
+bench_bn_redis_SOURCES = bench/bn_engine.c bench/bn_engine.h bench/bn_redis.c
+bench_bn_redis_CPPFLAGS = $(AM_CPPFLAGS) $(HIREDIS_CFLAGS)
+bench_bn_redis_LDADD = bench/libbench.a $(redis_libs) lib/libsx-core.la
 
 bench_bn_live_SOURCES = \
 	bench/bn_live.c \

@@ -59,11 +59,16 @@ extern "C" {
  * older one. Leases are not needed then, and not used.
  */
 #define SIMIDX_ENGINE_CONDITIONS 2u
+/**
+ * Rows and documents change in one step, so each row that scan() delivers is of a document that was
+ * there with that fingerprint. Who asks for nothing else of it needs no look-up.
+ */
+#define SIMIDX_ENGINE_SOUND_ROWS 4u
 
 /** What an engine says of itself and of the index that was opened. */
 typedef struct simidx_engine_info {
 	size_t size;             /**< sizeof; set by the library */
-	unsigned capabilities;   /**< SIMIDX_ENGINE_LEASES, SIMIDX_ENGINE_CONDITIONS or 0 */
+	unsigned capabilities;   /**< SIMIDX_ENGINE_ bits, or 0 */
 	unsigned text_probes;    /**< of a query of a text whose caller names none; 0 = as a local
 	                              index */
 	const void *description; /**< as given to create; valid as long as the state */
@@ -78,6 +83,8 @@ typedef struct simidx_engine_info {
 	double probe;            /**< of one more probe in it */
 	double row;              /**< of one more row that a probe delivers */
 	double scan_row;         /**< of a document that walk() delivers */
+	const char *durability;  /**< for people: the setting by which what is stored lasts; NULL:
+	                              the engine tells none; valid as long as the state */
 } simidx_engine_info;
 
 /** How an index is opened. */
@@ -248,8 +255,8 @@ typedef struct simidx_engine {
 
 	/**
 	 * Scan n prefixes, in as few round trips as it can. A row may be of a document that is
-	 * gone. `rows` is called from the thread of the call; after it has returned
-	 * SIMIDX_ENGINE_END the call returns SIMIDX_OK.
+	 * gone, without SIMIDX_ENGINE_SOUND_ROWS. `rows` is called from the thread of the call;
+	 * after it has returned SIMIDX_ENGINE_END the call returns SIMIDX_OK.
 	 *
 	 * The first look-up of a state, which is a call of scan(), find_ids(), find_labels() or
 	 * walk(), may first complete what writers that are gone have left, so that searches and

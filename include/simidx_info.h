@@ -57,12 +57,17 @@ typedef struct simidx_info {
 	uint64_t page_bytes;   /**< size of a page */
 	uint64_t snapshot;     /**< number of the last committed transaction */
 	uint64_t notes;        /**< documents with a note */
+	unsigned rejudges;     /**< 1: a commit may decide changes again, as others were first
+	                            (`rejudged` of simidx_writer_options); 0: none does */
+	unsigned reserved;     /**< zero */
+	const char *durability; /**< where an engine tells it, the setting by which what is stored
+	                            lasts, else NULL; lives as long as the index */
 } simidx_info;
 
 #define SIMIDX_INFO_INIT                                                                           \
 	{                                                                                          \
 		sizeof(simidx_info), 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0,   \
-			0, 0, 0, 0                                                                 \
+			0, 0, 0, 0, 0, 0, NULL                                                     \
 	}
 
 /**

@@ -370,3 +370,4 @@ EXTRA_DIST += lib/text/libsimidx-text.map
 engine_libs =
 engine_libraries =
 include lib/hbase/local.mk
+include lib/redis/local.mk

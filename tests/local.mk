@@ -627,3 +627,13 @@ hbase_test_libs = $(hbase_libs) lib/libsx-core.la
 check-hbase:
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS=tests/hbase/real.sh
 .PHONY: check-hbase
+
+# ---------------------------------------------------------------------------------------------
+# An index in Redis
+
+redis_tests = \
+	tests/redis/crash.sh tests/redis/engine.sh tests/redis/faults.sh tests/redis/fleet.sh tests/redis/layout.sh
+EXTRA_DIST += $(redis_tests) tests/redis/fake.py tests/redis/redis_lib.sh
+if HAVE_REDIS
+TESTS += $(redis_tests)
+endif

@@ -125,6 +125,8 @@ tools_simidx_dedup_LDADD = tools/libdedup.a $(tools_libs)
 tools_libload_a_SOURCES = \
 	tools/load/ld_change.c \
 	tools/load/ld_change.h \
+	tools/load/ld_decided.c \
+	tools/load/ld_decided.h \
 	tools/load/ld_check.c \
 	tools/load/ld_check.h \
 	tools/load/ld_emit.c \

@@ -27,6 +27,8 @@ void sx_info_describe(const simidx *index, const sx_header *h, simidx_info *out)
 	out->next_id = index->schema->has_ids ? h->next_id : SIMIDX_NO_ID;
 	out->labels = h->labels;
 	out->notes = h->notes;
+	out->rejudges = out->reserved = 0;
+	out->durability = NULL;
 }
 
 int simidx_get_info(simidx *index, simidx_info *out, simidx_error *err)

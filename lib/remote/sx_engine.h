@@ -24,7 +24,7 @@ typedef struct sx_engine {
 	char *uri;
 	pid_t pid;             /* of the process that has opened it */
 	sx_costs costs;        /* for the planner */
-	unsigned capabilities; /* SIMIDX_ENGINE_LEASES or SIMIDX_ENGINE_CONDITIONS, or 0 */
+	unsigned capabilities; /* SIMIDX_ENGINE_ bits */
 	unsigned text_probes;  /* of a query of a text; 0 = as many as of a local index */
 	pthread_mutex_t lock;  /* of what follows */
 	pthread_cond_t freed;

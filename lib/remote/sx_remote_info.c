@@ -43,6 +43,8 @@ static int get_info(const simidx *index, simidx_info *out, simidx_error *err)
 	sx_info_describe(index, &s.header, out);
 	out->distinct = 0; /* not known */
 	out->file_bytes = out->used_bytes = info.bytes;
+	out->rejudges = (info.capabilities & SIMIDX_ENGINE_CONDITIONS) != 0;
+	out->durability = info.durability;
 	sx_snapshot_end(&s);
 	return SIMIDX_OK;
 }

@@ -48,6 +48,29 @@ void sx_err_clear(simidx_error *err)
 	err->reserved = 0;
 }
 
+/*
+ * The URI of an index may have a password, "scheme://USER:PASSWORD@HOST/...": three asterisks take
+ * its place.
+ */
+static void hide_passwords(char *text)
+{
+	for (char *at = strstr(text, "://"); at; at = strstr(at, "://")) {
+		char *colon, *end;
+
+		at += 3;
+		end = at + strcspn(at, " ?");
+		while (end > at && *end != '@')
+			end--;
+		colon = memchr(at, ':', (size_t)(end - at));
+		if (colon && end - colon > 3) {
+			memcpy(colon + 1, "***", 3);
+			memmove(colon + 4, end, strlen(end) + 1);
+		} else if (colon) {
+			memset(colon + 1, '*', (size_t)(end - colon) - 1);
+		}
+	}
+}
+
 int sx_fail(simidx_error *err, int code, const char *format, ...)
 {
 	va_list ap;
@@ -58,6 +81,7 @@ int sx_fail(simidx_error *err, int code, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(err->text, sizeof(err->text), format, ap);
 	va_end(ap);
+	hide_passwords(err->text);
 	return code;
 }
 
@@ -98,6 +122,7 @@ int sx_fail_errno(simidx_error *err, int sys_errno, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(err->text, sizeof(err->text), format, ap);
 	va_end(ap);
+	hide_passwords(err->text);
 	/* This form is thread-safe and the same in every libc. */
 	if (strerror_r(sys_errno, reason, sizeof(reason)))
 		snprintf(reason, sizeof(reason), "error %d", sys_errno);

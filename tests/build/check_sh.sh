@@ -32,7 +32,7 @@ for option in --foo --with-foo --enable-foo -x foo; do
 done
 
 # These are taken: apt is asked, and installs nothing here.
-for option in --with-hbase --without-text --disable-tests --with-sanitizer=address --disable-static \
+for option in --with-hbase --with-redis --without-text --disable-tests --with-sanitizer=address --disable-static \
 	--prefix=/opt CFLAGS=-O0; do
 	check_sh 1 "$option"
 	grep -q '^install.* liblmdb-dev' apt-get.log || fail "$option: $(cat err)"

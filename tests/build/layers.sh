@@ -103,8 +103,11 @@ FNR == 1 && FILENAME ~ /^lib\// {
 		only("(" engines ")", "Thrift")
 	if (name ~ /^openssl\//)
 		only("(" engines "|bench/quality)", "OpenSSL")
+	if (name ~ /^hiredis\//)
+		only("(" engines "|bench)", "hiredis")
 	if (FILENAME ~ "^(" engines ")/") {
-		if (name in private || base in private_base)
+		split(FILENAME, part, "/")
+		if ((name in private || base in private_base) && !((part[2] "/" name) in private))
 			bad("an engine may know public headers only, not " name)
 		next
 	} else if (FILENAME ~ /^lib\//)

@@ -10,6 +10,9 @@
 #ifdef HAVE_HBASE
 #include <simidx_hbase.h>
 #endif
+#ifdef HAVE_REDIS
+#include <simidx_redis.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,11 +34,26 @@ int engines_in_memory(void)
 	return !strncmp(engines_uri(), "memory://", 9);
 }
 
+int engines_keep_times(void)
+{
+	return strncmp(engines_uri(), "hbase://", 8) != 0;
+}
+
+const char *engines_with_conditions(const char *uri)
+{
+	const char *given = getenv("SIMIDX_TEST_URI");
+
+	return given && !strncmp(given, "redis://", 8) ? engines_uri() : uri;
+}
+
 void engines_add(void)
 {
 	memory_add();
 #ifdef HAVE_HBASE
 	sxt_must_ok(simidx_hbase_add(&sxt_err));
+#endif
+#ifdef HAVE_REDIS
+	sxt_must_ok(simidx_redis_add(&sxt_err));
 #endif
 }
 

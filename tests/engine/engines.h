@@ -20,6 +20,12 @@ const char *engines_uri(void);
 /** Whether that is the engine in memory. */
 int engines_in_memory(void);
 
+/** Whether that engine keeps times with documents. */
+int engines_keep_times(void);
+
+/** The URI that tests use if its engine has conditions, or else this one. */
+const char *engines_with_conditions(const char *uri);
+
 /** Register all engines that the program is linked with. */
 void engines_add(void);
 

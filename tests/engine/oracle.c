@@ -127,7 +127,7 @@ START_TEST(test_queries_of_all_kinds)
 }
 END_TEST
 
-/* One wait for the probes, one for the documents; or for a walk. */
+/* One wait for the probes, one for the documents if rows do not suffice; or for a walk. */
 START_TEST(test_explain_counts_round_trips)
 {
 	simidx_explanation e = SIMIDX_EXPLANATION_INIT;
@@ -142,7 +142,7 @@ START_TEST(test_explain_counts_round_trips)
 	ck_assert_sx(simidx_reader_explain(s.reader, &q, &e, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_ge(e.n_choices, 1);
 	ck_assert_uint_ge(e.results->count, 1);
-	ck_assert_uint_ge(e.results->round_trips, 2);
+	ck_assert_uint_ge(e.results->round_trips, engines_in_memory() ? 2 : 1);
 	ck_assert_uint_le(e.results->round_trips, 3);
 	subject_end(&s);
 }
@@ -197,7 +197,7 @@ START_TEST(test_batches_share_round_trips)
 		q[i].fp = s.model.at[i * 3].fp;
 	}
 	ck_assert_sx(simidx_reader_search_batch(s.reader, q, 100, &o, &sxt_err), SIMIDX_OK);
-	ck_assert_uint_ge(round_trips, 2);
+	ck_assert_uint_ge(round_trips, engines_in_memory() ? 2 : 1);
 	ck_assert_uint_le(round_trips, 8);
 	subject_end(&s);
 }
@@ -238,7 +238,8 @@ START_TEST(test_the_nearest_take_few_probes_when_they_are_near)
 	ck_assert_uint_eq(r.n, 1);
 	ck_assert_uint_eq(r.matches[0].fp, s.model.at[5].fp);
 	ck_assert_uint_eq(r.probes, 4);
-	ck_assert_uint_eq(r.round_trips, 2);
+	ck_assert_uint_ge(r.round_trips, engines_in_memory() ? 2 : 1);
+	ck_assert_uint_le(r.round_trips, 2);
 	subject_end(&s);
 }
 END_TEST

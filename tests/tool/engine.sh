@@ -76,7 +76,7 @@ grep -q '"documents":2999,' out || fail "stats: $(cat out)"
 run 0 "$query" stats "$uri"
 grep -q '^plan  *4x16$' out || fail "stats: $(cat out)"
 run 0 "$query" search "$uri" --explain 00000000000000fe
-grep -q 'round trips 2,' out || fail "explain: $(cat out)"
+grep -q 'round trips [12],' out || fail "explain: $(cat out)"
 
 # ---- full dumps, both ways ----
 
@@ -172,7 +172,7 @@ refused() {
 }
 
 name=Memory
-[ -z "${SIMIDX_TEST_URI-}" ] || name=HBase
+case ${SIMIDX_TEST_URI-} in hbase:*) name=HBase ;; redis:*) name=Redis ;; esac
 refused 'no engine for elsewhere://' "$query" search elsewhere://localhost:1/x:y 00
 refused 'no engine for nothing://' "$load" nothing://here documents.tsv
 refused 'there is n' "$query" dump "$(far missing)"

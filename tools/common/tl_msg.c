@@ -68,6 +68,7 @@ static void print_message(const char *format, va_list ap)
 
 	tl_progress_clear();
 	vsnprintf(text, sizeof(text), format, ap);
+	tl_path_hide_passwords(text);
 	fprintf(stderr, "%s: ", program_name);
 	tl_put_message(stderr, text, strlen(text));
 	fputc('\n', stderr);

@@ -19,6 +19,25 @@ int tl_path_is_uri(const char *path)
 	return n && *path >= 'a' && !strncmp(path + n, "://", 3);
 }
 
+void tl_path_hide_passwords(char *text)
+{
+	for (char *at = strstr(text, "://"); at; at = strstr(at, "://")) {
+		char *colon, *end;
+
+		at += 3;
+		end = at + strcspn(at, " ?");
+		while (end > at && *end != '@')
+			end--;
+		colon = memchr(at, ':', (size_t)(end - at));
+		if (colon && end - colon > 3) {
+			memcpy(colon + 1, "***", 3);
+			memmove(colon + 4, end, strlen(end) + 1);
+		} else if (colon) {
+			memset(colon + 1, '*', (size_t)(end - colon) - 1);
+		}
+	}
+}
+
 static int engine_lacks(const char *uri, simidx_error *err)
 {
 	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;

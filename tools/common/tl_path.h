@@ -20,6 +20,9 @@
 /** Whether it is the URI of an index that an engine holds (simidx_engine.h), "scheme://...". */
 int tl_path_is_uri(const char *path);
 
+/** In a text, take each password of a URI, "scheme://USER:PASSWORD@HOST/...", to be "***". */
+void tl_path_hide_passwords(char *text);
+
 /**
  * Nothing at the path, or an empty directory: simidx_create() takes both. With a URI: its engine
  * has no such index.

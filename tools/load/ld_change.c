@@ -98,11 +98,14 @@ int ld_change_make(struct ld_target *target, const struct ld_item *item, const s
 	int rc;
 
 	out->id = SIMIDX_NO_ID;
+	out->is_late = 0;
 	if (target->loader)
 		return simidx_loader_put(target->loader, doc, NULL, err);
 	do
 		rc = change(target, item, doc, out, err);
 	while ((waits || rc != SIMIDX_E_BUSY) && ld_target_again(target, rc, err));
+	target->changes += !rc || rc == SIMIDX_E_EXISTS || rc == SIMIDX_E_DUPLICATE ||
+			   rc == SIMIDX_E_NOT_FOUND;
 	target->has_inserted |= !rc;
 	if (!rc && out->id != SIMIDX_NO_ID && out->id >= target->next_id)
 		target->next_id = out->id + 1;
@@ -135,6 +138,7 @@ int ld_change_touch(struct ld_target *target, const struct ld_item *item, const 
 	*touched = when > seen->time;
 	if (*touched)
 		rc = simidx_writer_touch(target->writer, seen->id, when, err);
+	target->changes += *touched && !rc;
 	target->has_inserted |= *touched && !rc;
 	return rc;
 }

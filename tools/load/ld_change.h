@@ -16,6 +16,7 @@ struct ld_change {
 	uint64_t id;          /* of the document that was stored; SIMIDX_NO_ID: not known */
 	simidx_match blocker; /* after SIMIDX_E_EXISTS: what is near; its label if lines are emitted
 			       * that need it, valid until the next change */
+	int is_late;          /* a commit has found what is near: of it only the id is known */
 };
 
 /** Flags of simidx_sketch_make() for the texts and features of a load. */

@@ -41,7 +41,10 @@ static void put_line(const struct ld_item *item, int is_new, const struct ld_cha
 		fputs("\t\t\n", stdout);
 		return;
 	}
-	printf("%u\t%u\t", blocker->distance, blocker->weighted_distance);
+	if (change->is_late)
+		fputs("\t\t", stdout);
+	else
+		printf("%u\t%u\t", blocker->distance, blocker->weighted_distance);
 	if (blocker->label)
 		tl_put_escaped(stdout, blocker->label, blocker->label_size);
 	putchar('\n');

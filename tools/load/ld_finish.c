@@ -92,6 +92,8 @@ void ld_store_listen(struct ld_run *run)
 	run->target->how.progress = hear_progress;
 	run->target->how.stop = wants_stop;
 	run->target->how.ctx = run;
+	run->target->rejudged = ld_decided_again;
+	run->target->rejudged_ctx = &run->decided;
 }
 
 /* Documents of other indexes, not rows: they have no place that could be told. */

@@ -170,7 +170,10 @@ static const struct tl_option write_rows[] = {
 		  "commit that remembers their rows. So a load that fails or is killed may have "
 		  "written lines whose rows are not stored; when it goes on with --resume (and "
 		  ">>), these come again and none is lost. Half a line at the end of the file is "
-		  "then removed." },
+		  "then removed. With an index in Redis, where a commit decides, lines come after "
+		  "it: a load that is killed just then has stored rows without their lines. And "
+		  "of a row that another writer was before in this moment, only the id of what is "
+		  "near is known." },
 	{ 0, "write", "HOW", TL_WORD(struct ld_options, write, write_words), .standard = "auto",
 	  .help = "auto, insert or rebuild",
 	  .more = "How documents get into the index. insert: add the documents to the index and "

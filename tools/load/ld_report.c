@@ -92,6 +92,7 @@ static int write_summary(struct ld_report *report, int code)
 	tl_json_unsigned(&json, "near", report->near);
 	tl_json_unsigned(&json, "touched", report->touched);
 	tl_json_unsigned(&json, "missing", report->missing);
+	tl_json_unsigned(&json, "undecided", report->undecided);
 	tl_json_unsigned(&json, "empty_texts", report->empty_texts);
 	tl_json_unsigned(&json, "short_texts", report->short_texts);
 	tl_json_unsigned(&json, "not_utf8", report->remarks[LD_NOT_UTF8].n);
@@ -140,6 +141,12 @@ void ld_report_missing(struct ld_report *report, const char *place)
 {
 	report->missing++;
 	list_reject(report, place, "is not there");
+}
+
+void ld_report_undecided(struct ld_report *report, const char *place)
+{
+	report->undecided++;
+	list_reject(report, place, "undecided: others were first each time");
 }
 
 void ld_report_reject(struct ld_report *report, const char *place, const char *reason,
@@ -288,6 +295,9 @@ void ld_report_success(struct ld_report *report)
 		fprintf(line, ", %s touched", tl_write_count(report->touched, count));
 	if (report->missing)
 		fprintf(line, "; %s not there", tl_write_count(report->missing, count));
+	if (report->undecided)
+		fprintf(line, "; %s undecided, as others were first",
+			tl_write_count(report->undecided, count));
 	if (report->rejected) {
 		fprintf(line, "; ");
 		add_count(line, report->rejected, "row");

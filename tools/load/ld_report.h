@@ -46,6 +46,7 @@ struct ld_report {
 	uint64_t there;      /* of these, rows that are no errors: --on-duplicate first, --touch */
 	uint64_t near;       /* documents left out because others are near (--mode if-new) */
 	uint64_t touched;    /* rows that were left out, and a document got their time (--touch) */
+	uint64_t undecided;  /* rows that others have been before, each time: not stored */
 	uint64_t missing;    /* documents that were to be deleted, and are not there */
 	uint64_t empty_texts; /* without features */
 	uint64_t short_texts; /* not counting these */
@@ -94,6 +95,9 @@ void ld_report_reject(struct ld_report *report, const char *place, const char *r
 
 /** What was to be deleted is not there: counted, and listed in --rejects. */
 void ld_report_missing(struct ld_report *report, const char *place);
+
+/** Other writers were first each time: counted, and listed in --rejects. */
+void ld_report_undecided(struct ld_report *report, const char *place);
 
 /** An input that was named is no text. */
 void ld_report_skip(struct ld_report *report, const char *place, const char *reason);

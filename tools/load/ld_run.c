@@ -512,7 +512,8 @@ static int run_inputs(struct ld_run *run)
 		ld_report_success(&run->report);
 	end(run);
 	in_files_close(files);
-	return !code && run->report.rejected + run->report.skipped_named + run->report.missing ?
+	return !code && run->report.rejected + run->report.skipped_named + run->report.missing +
+				      run->report.undecided ?
 		       TL_PARTLY :
 		       code;
 }
@@ -548,5 +549,6 @@ int ld_run(const struct ld_options *options)
 			code = options->merge_only ? run_merge(&run) : run_inputs(&run);
 		ld_target_close(&target);
 	}
+	ld_decided_clear(&run.decided);
 	return ld_report_end(&run.report, code);
 }

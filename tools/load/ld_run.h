@@ -8,7 +8,7 @@
 #ifndef LD_RUN_H
 #define LD_RUN_H
 
-#include "load/ld_emit.h"
+#include "load/ld_decided.h"
 #include "load/ld_full.h"
 #include "load/ld_mark.h"
 #include "load/ld_places.h"
@@ -58,6 +58,7 @@ struct ld_run {
 	uint64_t put;             /* documents, in this run */
 	uint64_t uncommitted;     /* rows since the last commit that were given to the writer */
 	uint64_t touched;         /* of these, rows that gave their time to a document */
+	struct ld_decided decided; /* these rows, where a commit may decide them again */
 	uint64_t queued;          /* rows in the queue */
 	/* when the last commit ended, or a writer or loader began; tl_seconds() */
 	double committed_at;

@@ -91,7 +91,7 @@ static int commit(struct ld_run *run, const struct ld_mark *mark)
 	uint64_t pending = simidx_writer_pending(target->writer);
 	simidx_info info = SIMIDX_INFO_INIT;
 	simidx_error err;
-	int rc;
+	int rc, goes_on;
 
 	/* Others may have added and deleted some, but not since the writer has the lock. */
 	if (pending && ld_target_grows(target) && simidx_get_info(target->index, &info, &err))
@@ -104,9 +104,21 @@ static int commit(struct ld_run *run, const struct ld_mark *mark)
 			rc = ld_full_reserve(&run->full, target, &err);
 		if (!rc)
 			rc = simidx_writer_commit(target->writer, &err);
-	} while (!pending && ld_target_again(target, rc, &err));
+		/* Others were first each time: all but some rows are stored, and not the mark. */
+		goes_on = rc == SIMIDX_E_BUSY && pending && target->rejudges;
+		if (goes_on)
+			pending = 0;
+		else
+			goes_on = !pending && ld_target_again(target, rc, &err);
+	} while (goes_on);
 	if (rc == SIMIDX_E_UNKNOWN && pending)
 		run->is_unknown = 1;
+	if (!rc) {
+		ld_decided_end(&run->decided, run->options, &run->report);
+		rc = ld_emit_flush(run->options);
+		if (rc)
+			return rc;
+	}
 	if (run->is_unknown && ld_target_grows(target)) {
 		run->without = info.documents;
 		run->with = run->without + pending - run->touched;
@@ -387,7 +399,10 @@ static int put(struct ld_run *run, const struct ld_item *item)
 		note_missing(run, item);
 	if (rc && rc != SIMIDX_E_EXISTS && rc != SIMIDX_E_NOT_FOUND)
 		return ld_store_fail(run, &err);
-	ld_emit_row(run->options, item, !rc, &change);
+	if (!run->target->rejudges)
+		ld_emit_row(run->options, item, !rc, &change);
+	else if (ld_decided_add(&run->decided, item, run->target->changes - 1, rc, &change))
+		return TL_TROUBLE;
 	remark(run, item);
 	if (rc == SIMIDX_E_EXISTS && run->options->touch)
 		return touch(run, item, &change.blocker);

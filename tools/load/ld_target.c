@@ -349,8 +349,14 @@ static int open_writer(struct ld_target *target)
 {
 	const struct ld_options *options = target->options;
 	simidx_writer_options writer = SIMIDX_WRITER_OPTIONS_INIT;
+	simidx_info info = SIMIDX_INFO_INIT;
 	simidx_error err;
 
+	if (tl_path_is_uri(options->index) && !simidx_get_info(target->index, &info, &err))
+		target->rejudges = info.rejudges;
+	target->changes = 0;
+	writer.rejudged = target->rejudged;
+	writer.rejudged_ctx = target->rejudged_ctx;
 	writer.durability = options->durability;
 	/* A moment at a time, so that a signal ends the waiting. */
 	writer.wait_ms = options->wait_ms < 0 || options->wait_ms > WAIT_SLICE_MS ?

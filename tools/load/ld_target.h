@@ -53,6 +53,10 @@ struct ld_target {
 	uint64_t committed;     /* by writers that are closed */
 	uint64_t used_bytes;
 	double waiting_since;   /* for another writer; 0: not waiting */
+	uint64_t changes;       /* calls of the writer, as simidx_rejudged numbers them */
+	int rejudges;           /* commits of the writer may decide them again: the caller hears */
+	void (*rejudged)(void *ctx, const simidx_rejudged *outcome);
+	void *rejudged_ctx;
 	/* For a loader; the caller sets the callbacks before the first row. */
 	simidx_loader_options how;
 };

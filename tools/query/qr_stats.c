@@ -280,8 +280,11 @@ static void print_info(const struct qr_context *ctx, uint64_t unknown)
 {
 	const simidx_info *info = &ctx->info;
 	double bytes = bytes_per_document(info);
+	char path[4096];
 
-	print_word("index", ctx->path);
+	snprintf(path, sizeof(path), "%s", ctx->path);
+	tl_path_hide_passwords(path);
+	print_word("index", path);
 	print_count("documents", info->documents);
 	if (!tl_path_is_uri(ctx->path)) {
 		print_count("distinct in tables", info->distinct);
@@ -304,6 +307,8 @@ static void print_info(const struct qr_context *ctx, uint64_t unknown)
 	if (info->flags & SIMIDX_CREATE_NOTES)
 		print_count("notes", info->notes);
 	print_word("texts by", *info->profile ? info->profile : "-");
+	if (info->durability)
+		print_word("durability", info->durability);
 	if (!tl_path_is_uri(ctx->path)) {
 		printf("%-20s  %u.%u\n", "format", info->format_major, info->format_minor);
 		print_size(ctx->width ? "file" : "file bytes", info->file_bytes);
@@ -418,6 +423,8 @@ static void put_info(struct tl_json *json, const simidx_info *info, int has_file
 	if (info->flags & SIMIDX_CREATE_NOTES)
 		tl_json_unsigned(json, "notes", info->notes);
 	tl_json_bytes(json, "profile", info->profile, strlen(info->profile));
+	if (info->durability)
+		tl_json_bytes(json, "durability", info->durability, strlen(info->durability));
 	if (has_file)
 		put_file(json, info);
 	else if (info->used_bytes)
@@ -559,10 +566,12 @@ static const struct tl_option rows[] = {
 		       "plan, layout, fill, ids, fp2, times (true where documents have times), "
 		       "notes (documents with a note, in an index that keeps notes), unknown_fp2 "
 		       "(documents whose second fingerprint repair has not found), profile (how "
-		       "texts become fingerprints), format, file_bytes, used_bytes, page_bytes, "
-		       "bytes_per_document, limit_bits and tables. Each of the tables has table "
-		       "(its name), prefix_bits, entries, keys, pages, overflow_pages, bytes_used, "
-		       "bytes_per_entry, fill and digest. With --skew there is a member fullest "
+		       "texts become fingerprints), durability (the setting of a server by which "
+		       "what is stored lasts, where it tells one), format, file_bytes, used_bytes, "
+		       "page_bytes, bytes_per_document, limit_bits and tables. Each of the tables "
+		       "has table (its name), prefix_bits, entries, keys, pages, overflow_pages, "
+		       "bytes_used, bytes_per_entry, fill and digest. With --skew there is a "
+		       "member fullest "
 		       "with fp and documents, and each table with a prefix has fullest with fp "
 		       "and fingerprints.") },
 	{ 0 },

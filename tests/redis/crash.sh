@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# kill -9 of clients, and of the server, which logs each commit (appendfsync always): nothing that was
+# acknowledged is lost, and nothing is half there. With SIMIDX_LONG at 200 moments and at 20.
+# shellcheck source=tests/tool/tool_lib.sh
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+# shellcheck source=tests/redis/redis_lib.sh
+. "$SX_SRCDIR/tests/redis/redis_lib.sh"
+
+durable=(--appendonly yes --appendfsync always)
+server main "${durable[@]}"
+uri=redis://127.0.0.1:$main/crash
+run 0 "$load" -q -F lines "$uri" /dev/null
+moments=$([ -n "${SIMIDX_LONG-}" ] && echo 200 || echo 20)
+
+# rows N: labels and fingerprints, of which some are near to each other.
+rows() {
+	awk -v n="$1" "$random"'BEGIN { state = n + 1; for (i = 0; i < 2000; i++) {
+		if (i % 3) f = sprintf("%04x%04x%04x%04x", rnd() * 65536, rnd() * 65536, rnd() * 65536, rnd() * 65536)
+		printf "\t%s\tlabel %d-%d\n", f, n, i } }'
+}
+
+# check: what was acknowledged is there, all that is there was put, and it is sound.
+check() {
+	run 0 "$query" verify "$uri"
+	run 0 "$query" dump "$uri"
+	cut -f2,3 out | sort >there
+	sort acknowledged | comm -23 - there >lost
+	[ ! -s lost ] || fail "lost: $(head -3 lost)"
+	sort given | comm -13 - there >strange
+	[ ! -s strange ] || fail "half there, or never given: $(head -3 strange)"
+	run 0 "$query" stats --json "$uri"
+	grep -q "\"documents\":$(wc -l <there)," out || fail 'the count is wrong'
+}
+: >acknowledged >given
+
+for moment in $(seq "$moments"); do
+	rows "$moment" >now
+	cut -f2,3 now >>given
+	"$load" -q --mode if-new --commit 30 --emit new -F tsv "$uri" now >new 2>err &
+	one=$!
+	sleep "0.0$((RANDOM % 9))$((RANDOM % 10))"
+	kill -9 $one 2>/dev/null
+	wait $one 2>/dev/null
+	# A line may be cut off.
+	[ ! -s new ] || [ -z "$(tail -c 1 new)" ] || sed -i '$d' new
+	cut -f2,3 new >>acknowledged
+	[ $((moment % 20)) -ne 0 ] || check
+done
+[ -s acknowledged ] || fail 'no load has come to anything'
+
+for moment in $(seq $((moments / 10))); do
+	rows "s$moment" | sed "s/label /label $moment-/" >now
+	cut -f2,3 now >>given
+	"$load" -q --mode if-new --commit 30 --emit new -F tsv "$uri" now >new 2>err &
+	one=$!
+	sleep "0.$((RANDOM % 3))$((RANDOM % 10))"
+	end main KILL
+	wait $one
+	status=$?
+	[ $status -eq 2 ] || [ $status -eq 0 ] || fail "exit $status: $(cat err)"
+	cut -f2,3 new >>acknowledged
+	server main "${durable[@]}"
+	check
+done
+finish

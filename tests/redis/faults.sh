@@ -1,0 +1,162 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# Bad URIs, passwords, servers that are not there, silent, slow, full, or talk something else, or that end in
+# the middle of an answer: a clear error within the deadline, and nothing half stored.
+# shellcheck disable=SC2154 # server() and fake() set variables
+# shellcheck source=tests/tool/tool_lib.sh
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+# shellcheck source=tests/redis/redis_lib.sh
+. "$SX_SRCDIR/tests/redis/redis_lib.sh"
+
+# ---- URIs ----
+
+refuses 0 'the URI has no name of an index' "$query" dump redis://host
+refuses 0 'the URI has no host' "$query" dump redis:///x
+refuses 0 'bad port' "$query" dump redis://host:70000/x
+refuses 0 'letters, digits and any' "$query" dump 'redis://host/a*b'
+refuses 0 'option that is not known' "$query" dump 'redis://host/x?speed=1'
+refuses 0 'a bad value of timeout' "$query" dump 'redis://host/x?timeout=0'
+refuses 0 'the URI has no name=NAME' "$query" dump 'unix:///tmp/no-such-socket'
+refuses 0 'a user and no password' "$query" dump redis://me@host/x
+refuses 0 'has no TLS' "$query" dump rediss://host/x
+refuses 0 'the file with the password' "$query" dump "redis://host/x?password-file=$tmp/none"
+
+# ---- passwords: none is shown ----
+
+server closed --requirepass 'se@cr/et:1'
+uri=redis://127.0.0.1:$closed/x
+refuses 1 'it wants a password' "$load" -q -F lines "$uri" /dev/null
+echo 'se@cr/et:1' >password
+run 0 "$load" -q -F lines "$uri?password-file=$tmp/password" /dev/null
+run 0 "$load" -q -F lines "unix://$tmp/closed.sock?name=y&password-file=$tmp/password" /dev/null
+SIMIDX_REDIS_PASSWORD='se@cr/et:1' run 0 "$query" dump "$uri"
+with=redis://:se@cr/et:1@127.0.0.1:$closed/x
+echo 00000000000000ff >fp
+run 0 "$load" -F lines "$with" fp
+cat out err >all
+run 0 "$query" verify "$with"
+cat out err >>all
+run 0 "$query" stats "$with"
+cat out err >>all
+run 0 "$query" stats --json "$with"
+cat out err >>all
+refuses 1 'there is no index' "$query" dump "redis://:se@cr/et:1@127.0.0.1:$closed/none"
+cat out err >>all
+refuses 1 'not for an index of Redis' "$query" pairs "$with"
+cat out err >>all
+refuses 0 'a bad value' "$query" dump "$with?db=x"
+cat out err >>all
+grep -F 'se@cr' all && fail 'a password is shown'
+grep -qF "redis://:***@127.0.0.1:$closed/x" all || fail "$(cat all)"
+refuses 1 'WRONGPASS' "$query" dump "redis://:wrong@127.0.0.1:$closed/x"
+grep -F 'wrong@' out err && fail 'a wrong password is shown'
+cli closed -a 'se@cr/et:1' --no-auth-warning acl setuser reader on '>pw' '~*' +@read +info >/dev/null
+SIMIDX_REDIS_PASSWORD=pw run 0 "$query" search "redis://reader@127.0.0.1:$closed/x" 00000000000000ff
+[ -s out ] || fail 'one who may only read finds nothing'
+SIMIDX_REDIS_PASSWORD=pw refuses 1 NOPERM "$load" -q -F lines "redis://reader@127.0.0.1:$closed/x" fp
+end closed
+
+# ---- nobody is there ----
+
+refuses 1 'Connection refused' "$query" dump "$uri"
+refuses 1 'No such file' "$query" dump "unix://$tmp/none.sock?name=x"
+
+# ---- keys of others ----
+
+server main
+uri=redis://127.0.0.1:$main/x
+cli main set '{x}' something >/dev/null
+refuses 1 'is no index' "$query" dump "$uri"
+refuses 1 'is no index' "$load" -q --create truncate -F lines "$uri" fp
+cli main del '{x}' >/dev/null
+cli main hset '{x}' some thing >/dev/null
+refuses 1 'is no index' "$load" -q -F lines "$uri" fp
+cli main del '{x}' >/dev/null
+run 0 "$load" -q -F lines "$uri" fp
+cli main hset '{x}' simidx 2 >/dev/null
+refuses 1 'format 2' "$query" dump "$uri"
+cli main hset '{x}' simidx 1 >/dev/null
+keys=$(keys_of main x)
+for key in 0:00000000 d:0000000000000000 b l; do
+	cli main rename "$keys$key" saved >/dev/null 2>&1
+	cli main xadd "$keys$key" '*' a b >/dev/null
+	refuses 1 'holds something else' "$load" -q -F lines "$uri" fp
+	cli main del "$keys$key" >/dev/null
+	cli main rename saved "$keys$key" >/dev/null 2>&1
+	run 0 "$query" verify "$uri"
+done
+cli main config set maxmemory-policy allkeys-lru >/dev/null
+refuses 1 'set that to noeviction' "$query" dump "$uri"
+cli main config set maxmemory-policy noeviction >/dev/null
+
+# ---- full memory: nothing half there, and searches go on ----
+
+awk 'BEGIN { for (i = 1; i <= 60000; i++) printf "%08x%08x\n", i * 2654435761 % 4294967296, i * 40503 }' >many
+cli main config set maxmemory 4mb >/dev/null
+refuses 30 'memory is full' "$load" -q -F lines "$uri" many
+run 0 "$query" search "$uri" 00000000000000ff
+run 0 "$query" verify "$uri"
+cli main config set maxmemory 0 >/dev/null
+run 0 "$load" -q -F lines "$uri" many
+
+# ---- a server that is stopped ----
+
+kill -STOP "$(cat main.pid)"
+refuses 2 'no answer within 1 s' "$query" dump "$uri?timeout=1"
+kill -CONT "$(cat main.pid)"
+run 0 "$query" search "$uri?timeout=5" 00000000000000ff
+
+# ---- other servers ----
+
+command -v python3 >/dev/null || finish
+
+# fake NAME HOW...: its port is then in $NAME.
+fake() {
+	local name=$1
+	shift
+	rm -f "$name.port"
+	python3 "$SX_SRCDIR/tests/redis/fake.py" "$@" >"$name.port" 2>/dev/null &
+	echo $! >"$name.pid"
+	until [ -s "$name.port" ]; do sleep 0.05; done
+	declare -g "$name=$(head -1 "$name.port")"
+}
+
+# told HOW TEXT: by a look-up, and by a load.
+told() {
+	fake bad "$1"
+	refuses "${3-1}" "$2" "$query" dump "redis://127.0.0.1:$bad/x?timeout=1"
+	refuses "${3-1}" "$2" "$load" -q -F lines "redis://127.0.0.1:$bad/x?timeout=1" fp
+	end bad
+}
+told silent 'no answer within 1 s'
+told drip 'no answer within 1 s'
+told garbage 'does not speak as Redis does'
+told huge "127.0.0.1:"
+told many 'garbage'
+told moved 'the index is on the node 10.1.2.3:6381'
+told old 'it is Redis 6.2.1, and 7.0 is needed'
+told evicts 'maxmemory-policy is allkeys-lru'
+told loading 'still loading'
+fake bad replica
+refuses 1 'name its master' "$load" -q -F lines "redis://127.0.0.1:$bad/x?timeout=1" fp
+end bad
+
+# Wherever an answer is cut off, an error tells, and nothing is half there: by the whole load, and by a look-up.
+head -300 many >some
+for at in $(seq 1 "$([ -n "${SIMIDX_LONG-}" ] && echo 37 || echo 450)" 9000); do
+	run 0 "$load" -q --create truncate -F lines "redis://127.0.0.1:$main/cut" /dev/null
+	fake cut cut "$main" "$at"
+	timeout 20 "$load" -q --commit 100 -F lines "redis://127.0.0.1:$cut/cut?timeout=2" some >out 2>err
+	status=$?
+	end cut
+	run 0 "$query" verify "redis://127.0.0.1:$main/cut"
+	run 0 "$query" dump "redis://127.0.0.1:$main/cut"
+	n=$(wc -l <out)
+	[ $status -eq 0 ] && [ "$n" -eq 300 ] && continue
+	[ $status -eq 2 ] && [ $((n % 100)) -eq 0 ] || fail "after $at bytes: exit $status and $n documents: $(cat err)"
+	failed=yes
+done
+[ -n "${failed-}" ] || fail 'no load has failed'
+finish

@@ -1,0 +1,134 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# What is on the server: the client of doc/redis.md reads it, times are kept, dumps go there and back,
+# stats tells how long it lasts, and verify finds and repair mends what somebody has damaged.
+# shellcheck source=tests/tool/tool_lib.sh
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+# shellcheck source=tests/redis/redis_lib.sh
+. "$SX_SRCDIR/tests/redis/redis_lib.sh"
+
+server main
+uri=redis://127.0.0.1:$main/pages
+"$helpers/linear_scan" documents 3000 5 >documents.tsv
+awk -F '\t' '{ print $1 "\t" $2 "\t" $3 "\t" 1700000000 + NR }' documents.tsv >timed.tsv
+run 0 "$load" -q --times --id-field 1 --fp-field 2 --label-field 3 --time 4 -F tsv "$uri" timed.tsv
+
+# ---- another client ----
+
+if command -v python3 >/dev/null; then
+	sed -n '/^```python$/,/^```$/p' "$SX_SRCDIR/doc/redis.md" | sed '1d; $d' >client.py
+	[ "$(grep -c . client.py)" -le 20 ] || fail "the client has $(grep -c . client.py) lines"
+	for fp in $(cut -f2 documents.tsv | sed -n '1~300p'); do
+		python3 client.py 127.0.0.1 "$main" pages "$fp" | sort >client.out
+		run 0 "$query" search "$uri" --radius 3 "$fp"
+		cut -f2,3 out | tr '\t' ' ' | sort | diff - client.out >difference || fail "$(cat difference)"
+	done
+	[ -s client.out ] || fail 'the client finds nothing'
+fi
+
+# ---- times ----
+
+keys=$(keys_of main pages)
+[ "$(cli main zcard "${keys}t")" -eq "$(cut -f1 timed.tsv | sort -u | wc -l)" ] || fail 'not all have a time'
+cli main zrange "${keys}t" -inf '(1700000101' byscore | sort >old
+head -100 timed.tsv | cut -f1 | sort >expected
+same old expected
+run 0 "$load" -q --mode delete -F ids "$uri" old
+[ "$(cli main zcard "${keys}t")" -eq 2900 ] || fail 'times of deleted documents are left'
+run 1 "$query" search --newer-than 2030-01-01 "$uri" 00
+run 0 "$query" verify "$uri"
+
+# ---- dumps ----
+
+if [ -n "${SX_JSON-}" ]; then
+	run 0 "$query" dump "$uri" --format full
+	cp out full.jsonl
+	sed 's/"layout":"rows",//' out >far.jsonl
+	run 0 "$load" -q -F full near full.jsonl
+	run 0 "$query" dump near --format full
+	sed 's/"fill":90,//; s/"layout":"blocks",//' out | diff - far.jsonl >difference || fail "$(head -5 difference)"
+	run 0 "$load" -q -F full "$uri-again" full.jsonl
+	run 0 "$query" dump "$uri-again" --format full
+	sed 's/"layout":"rows",//' out | diff - far.jsonl >difference || fail "$(head -5 difference)"
+fi
+
+# ---- how long it lasts ----
+
+run 0 "$query" stats "$uri"
+grep -q '^durability  *appendonly no, save never$' out || fail "stats: $(cat out)"
+server kept --appendonly yes --appendfsync always
+run 0 "$load" -q -F lines "redis://127.0.0.1:$kept/x" /dev/null
+run 0 "$query" stats --json "redis://127.0.0.1:$kept/x"
+grep -q '"durability":"appendonly yes, appendfsync always"' out || fail "stats: $(cat out)"
+
+# ---- an index in the place of another one ----
+
+old=$(keys_of main pages-again)
+run 0 "$load" -q --create truncate "$uri-again" documents.tsv
+[ "$(cli main --scan --pattern "$old*" | wc -l)" -eq 0 ] || fail 'keys of the old index are left'
+run 0 "$query" verify "$uri-again"
+
+# ---- damage ----
+
+# wrong TEXT COMMAND...: verify finds that after this, and repair mends it.
+wrong() {
+	local text=$1
+	shift
+	cli main "$@" >/dev/null
+	run 1 "$query" verify "$uri"
+	grep -qF -- "$text" out err || { fail "verify does not say: $text"; head -5 out err; }
+	run 1 "$query" repair "$uri" --dry-run
+	run 0 "$query" repair "$uri"
+	run 0 "$query" verify "$uri"
+}
+document=$(sed -n 500p timed.tsv)
+id=$(cut -f1 <<<"$document") fp=$(cut -f2 <<<"$document")
+labeled=$(awk -F '\t' 'NR > 600 && $3 != ""' timed.tsv | head -1)
+bucket=$(printf '%016x' $((id / 64)))
+run 0 "$query" search "$uri" "$fp"
+cp out found
+wrong 'a row is missing' del "${keys}0:${fp:0:4}0000"
+wrong 'it holds something else than rows' set "${keys}1:${fp:4:4}0000" short
+cli main del "${keys}2:${fp:8:4}0000" >/dev/null
+wrong 'it holds something else than rows' lpush "${keys}2:${fp:8:4}0000" x
+wrong 'its label is missing' hdel "${keys}l" "$(cut -f3 <<<"$labeled")"
+wrong 'a label is left over' hset "${keys}l" nobody "$id"
+wrong 'its time is missing' zrem "${keys}t" "$id"
+wrong 'a time is left over' zadd "${keys}t" 7 987654321
+wrong 'is not in the list of keys' zrem "${keys}b" "$bucket"
+wrong 'are counted' hincrby '{pages}' documents 7
+wrong 'of an index that was replaced' set '{pages}abcd:0:00000000' x
+run 0 "$query" search "$uri" "$fp"
+same out found
+# What a server that evicts keys takes: the documents are lost, and all that is left of them.
+kept_by=$(cli main hlen "${keys}d:$bucket")
+cli main del "${keys}d:$bucket" >/dev/null
+run 1 "$query" verify "$uri"
+run 0 "$query" repair "$uri"
+run 0 "$query" verify "$uri"
+run 0 "$query" stats --json "$uri"
+grep -q "\"documents\":$((2900 - kept_by))," out || fail "stats: $(cat out)"
+# A record that is damaged is told by its id, by searches, too.
+id=$(tail -1 documents.tsv | cut -f1) fp=$(tail -1 documents.tsv | cut -f2)
+cli main hset "${keys}d:$(printf '%016x' $((id / 64)))" $((id % 64)) broken >/dev/null
+refuses 1 "document $id" "$query" search "$uri" "$fp"
+run 1 "$query" repair "$uri"
+run 0 "$query" repair "$uri"
+run 0 "$query" verify "$uri"
+
+# ---- crowds ----
+
+{ seq 50 | sed 's/.*/00000000000000ff/'; echo 00000000000000fe; } >crowd
+run 0 "$load" -q -F lines "$uri-crowd" crowd
+run 0 "$query" search "$uri-crowd" 00000000000000fe
+[ "$(wc -l <out)" -eq 51 ] || fail "$(wc -l <out) of 51"
+keys=$(keys_of main pages-crowd)
+[ "$(cli main strlen "${keys}0:00000000")" -eq 40 ] || fail 'equal fingerprints have more than one row'
+printf '%s\n' 0 1 3 $(seq 6 50) >more
+run 0 "$load" -q --mode delete -F ids "$uri-crowd" more
+run 0 "$query" dump "$uri-crowd"
+cut -f1 out | tr '\n' ' ' | grep -qx '2 4 5 ' || fail "$(cat out)"
+run 0 "$query" verify "$uri-crowd"
+finish
