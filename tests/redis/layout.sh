@@ -131,4 +131,20 @@ run 0 "$load" -q --mode delete -F ids "$uri-crowd" more
 run 0 "$query" dump "$uri-crowd"
 cut -f1 out | tr '\n' ' ' | grep -qx '2 4 5 ' || fail "$(cat out)"
 run 0 "$query" verify "$uri-crowd"
+
+# ---- checks beside a writer find nothing ----
+
+cut -f1,2 documents.tsv | awk -F '\t' '{ print $1 "\t" substr($2, 9) substr($2, 1, 8) "\t" }' >others.tsv
+run 0 "$load" -q "$uri-beside" documents.tsv
+for changes in others.tsv documents.tsv others.tsv documents.tsv; do
+	"$load" -q --mode replace --commit 50 "$uri-beside" "$changes" || echo failed >failed
+done &
+writer=$!
+for _ in 1 2 3; do
+	run 0 "$query" verify "$uri-beside"
+	run 0 "$query" repair "$uri-beside"
+done
+wait $writer
+[ ! -e failed ] || fail 'a load beside a check has failed'
+run 0 "$query" verify "$uri-beside"
 finish
