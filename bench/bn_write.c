@@ -194,6 +194,18 @@ static void note_commit(struct bench *b, double seconds)
 	b->commit_s[b->commits++] = seconds;
 }
 
+/* How far merges had come at a moment: seconds, and changes that were merged by then. */
+struct merged {
+	double at, changes;
+};
+
+static struct merged note_merged(const struct bn_writer *w, void *writer, uint64_t changed)
+{
+	uint64_t left = w->left ? w->left(writer) : 0;
+
+	return (struct merged){ bn_seconds(), (double)changed - (double)left };
+}
+
 /* One transaction; returns how many documents it changed. */
 static uint64_t transact(struct bench *b, const struct bn_writer *w, void *writer, uint64_t rows)
 {
@@ -231,7 +243,8 @@ static void check_count(const struct bench *b, uint64_t changed, uint64_t count,
 static void run(struct bench *b, const struct bn_writer *w, uint64_t rows)
 {
 	double start, spent, bytes, merge_s = 0, longest = 0;
-	uint64_t changed = 0, merges = 0, most;
+	uint64_t changed = 0, merges = 0, left, waits, most;
+	struct merged first = { 0, 0 }, last = { 0, 0 };
 	void *writer;
 
 	most = b->changes                      ? b->changes
@@ -251,6 +264,9 @@ static void run(struct bench *b, const struct bn_writer *w, uint64_t rows)
 		if (w->merges && w->merges(writer) > merges) {
 			merges = w->merges(writer);
 			merge_s += b->commit_s[b->commits - 1];
+			last = note_merged(w, writer, changed);
+			if (first.at <= 0)
+				first = last;
 		}
 	} while (b->next + rows <= most && spent < b->seconds && merges < b->merges);
 	if (w->finish) {
@@ -259,18 +275,24 @@ static void run(struct bench *b, const struct bn_writer *w, uint64_t rows)
 		spent = bn_seconds() - start;
 	}
 	bytes = bytes_written() - bytes;
+	waits = w->waits ? w->waits(writer) : 0;
+	left = w->left ? w->left(writer) : 0;
 	check_count(b, changed, w->count(writer), w->name);
 	w->close(writer);
 	for (size_t i = 0; i < b->commits; i++)
 		longest = b->commit_s[i] > longest ? b->commit_s[i] : longest;
 	printf("{\"bench\":\"write\",\"documents\":%llu,\"op\":\"%s\",\"rows\":%llu"
 	       ",\"durability\":\"%s\",\"contestant\":\"%s%s\",\"per_second\":%.0f,\"changes\":%llu"
-	       ",\"changed\":%llu,\"seconds\":%.3f,\"merges\":%llu,\"merge_s\":%.3f",
+	       ",\"changed\":%llu,\"left\":%llu,\"seconds\":%.3f,\"merges\":%llu,\"waits\":%llu"
+	       ",\"merge_s\":%.3f",
 	       (unsigned long long)b->write.documents, op_names[b->write.op],
 	       (unsigned long long)rows, b->write.normal ? "normal" : "full", w->name,
 	       b->write.background ? "-background" : "", (double)b->next / spent,
-	       (unsigned long long)b->next, (unsigned long long)changed, spent,
-	       (unsigned long long)merges, merge_s);
+	       (unsigned long long)b->next, (unsigned long long)changed,
+	       (unsigned long long)left, spent,
+	       (unsigned long long)merges, (unsigned long long)waits, merge_s);
+	printf(",\"merged_per_second\":%.0f",
+	       last.at > first.at ? (last.changes - first.changes) / (last.at - first.at) : 0);
 	printf(",\"commit_p50_ms\":%.3f,\"commit_p99_ms\":%.3f,\"commit_max_ms\":%.3f"
 	       ",\"bytes_a_change\":%.0f}\n",
 	       bn_quantile(b->commit_s, b->commits, 0.5) * 1e3,
@@ -337,6 +359,10 @@ static const char figures[] =
 	"Members of the lines:\n"
 	"  per_second   changes a second by the clock, merges counted in\n"
 	"  changes, changed    documents that were judged, and that were added, replaced, deleted\n"
+	"  left         changes that are not merged at the end\n"
+	"  waits        commits that waited until a merge by the thread had caught up\n"
+	"  merged_per_second   changes that came into the tables, from the end of the first merge\n"
+	"               to that of the last one: what can be kept up\n"
 	"  merges, merge_s     merges by commits, and how long these commits took together\n"
 	"  commit_p50_ms, _p99_ms, _max_ms    of a transaction: to begin and to commit\n"
 	"  bytes_a_change      given to the system to write, by this process\n";

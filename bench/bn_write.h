@@ -70,6 +70,10 @@ struct bn_writer {
 	uint64_t (*merges)(void *writer);
 	/** Wait for what is done besides. NULL = there is no such thing. */
 	void (*finish)(void *writer);
+	/** Commits that waited until a merge had caught up. NULL = none ever does. */
+	uint64_t (*waits)(void *writer);
+	/** Changes that are not merged. NULL = there is no such thing. */
+	uint64_t (*left)(void *writer);
 	/** Documents that are there. */
 	uint64_t (*count)(void *writer);
 	/** Remove all that was made. */

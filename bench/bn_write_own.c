@@ -36,6 +36,7 @@ struct own {
 	size_t waiting, cap;
 	uint64_t fresh;       /* rows that wait for a merge */
 	uint64_t merges;
+	uint64_t waits; /* commits that waited, as merges had fallen behind */
 	/* of the thread that merges, with the lock of all that is below it */
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -98,20 +99,21 @@ static void *merge(void *opaque)
 	return NULL;
 }
 
-/* Have the thread merge, unless it is at it. */
+/* After a commit: count the merge, or have the thread merge, unless it is at it. */
 static void note_commit(struct own *own)
 {
-	if (own->fresh <= own->write->threshold)
-		return;
+	unsigned state = simidx_writer_merge_state(own->writer);
+
+	own->waits += state & SIMIDX_MERGE_WAITED ? 1 : 0;
 	if (!own->write->background) {
-		own->merges++;
-		own->fresh = 0;
+		own->merges += own->fresh > own->write->threshold;
+		if (own->fresh > own->write->threshold)
+			own->fresh = 0;
 		return;
 	}
 	pthread_mutex_lock(&own->lock);
-	if (!own->is_due) {
+	if (!own->is_due && state & SIMIDX_MERGE_DUE) {
 		own->is_due = 1;
-		own->fresh = 0;
 		pthread_cond_broadcast(&own->wake);
 	}
 	own->merges = own->merged;
@@ -171,7 +173,9 @@ static void *own_open(const struct bn_write *write)
 	bn_own_open(own->dir, NULL, &own->index);
 	how.durability = write->normal ? SIMIDX_DURABILITY_NORMAL : SIMIDX_DURABILITY_FULL;
 	how.merge_threshold = write->threshold;
-	if (write->background || write->op == BN_IF_NEW_TEXT)
+	if (write->background)
+		how.merge = SIMIDX_MERGE_BESIDE;
+	if (write->op == BN_IF_NEW_TEXT)
 		how.merge = SIMIDX_MERGE_NEVER;
 	bn_check(simidx_writer_open(own->index, &how, &own->writer, &err), &err, "writer");
 	if (write->op == BN_IF_NEW_TEXT)
@@ -342,6 +346,21 @@ static void own_finish(void *opaque)
 	pthread_mutex_unlock(&own->lock);
 }
 
+static uint64_t own_waits(void *opaque)
+{
+	return ((struct own *)opaque)->waits;
+}
+
+static uint64_t own_left(void *opaque)
+{
+	struct own *own = opaque;
+	simidx_info info = SIMIDX_INFO_INIT;
+	simidx_error err;
+
+	bn_check(simidx_get_info(own->index, &info, &err), &err, "info");
+	return info.fresh_rows;
+}
+
 static uint64_t own_count(void *opaque)
 {
 	struct own *own = opaque;
@@ -383,6 +402,8 @@ const struct bn_writer bn_write_own = {
 	.commit = own_commit,
 	.merges = own_merges,
 	.finish = own_finish,
+	.waits = own_waits,
+	.left = own_left,
 	.count = own_count,
 	.close = own_close,
 };
@@ -396,6 +417,8 @@ const struct bn_writer bn_write_single = {
 	.commit = own_commit,
 	.merges = own_merges,
 	.finish = own_finish,
+	.waits = own_waits,
+	.left = own_left,
 	.count = own_count,
 	.close = own_close,
 };

@@ -31,8 +31,19 @@ enum simidx_durability {
 
 /** When fresh rows, those that commits have stored, are merged into the tables. */
 enum simidx_merge_mode {
-	SIMIDX_MERGE_AUTO = 0, /**< in the commit that passes the threshold (default) */
-	SIMIDX_MERGE_NEVER = 1 /**< only by simidx_writer_merge() */
+	SIMIDX_MERGE_AUTO = 0,  /**< in the commit that passes the threshold (default) */
+	SIMIDX_MERGE_NEVER = 1, /**< only by simidx_writer_merge() */
+	SIMIDX_MERGE_BESIDE = 2 /**< the same, and a commit waits where merges fall behind: by a
+	                             thread or process that calls simidx_writer_merge() whenever
+	                             simidx_writer_merge_state() has SIMIDX_MERGE_DUE */
+};
+
+/** What simidx_writer_merge_state() tells of a commit. */
+enum simidx_merge_state {
+	SIMIDX_MERGE_DUE = 1,   /**< it has left more fresh rows than the threshold: it is time to
+	                             merge, where nobody does yet */
+	SIMIDX_MERGE_WAITED = 2 /**< there were more than twice as many: it has waited for another
+	                             one's merge, or merged itself */
 };
 
 /**
@@ -73,7 +84,7 @@ typedef struct simidx_writer_options {
 	unsigned durability;      /**< enum simidx_durability */
 	unsigned merge;           /**< enum simidx_merge_mode */
 	uint64_t merge_threshold; /**< fresh rows that a commit may leave; 0 = in proportion to the
-	                               documents, within limits */
+	                               documents, within limits: a 16th, 65,536 to 1,000,000 */
 	int wait_ms;              /**< longest wait for another writer, in milliseconds; 0 = do
 	                               not wait, -1 = without end */
 	unsigned flags;           /**< SIMIDX_WRITER_RESUME or 0 */
@@ -339,7 +350,13 @@ int simidx_writer_reserve_ids(simidx_writer *writer, uint64_t next_id,
 
 /**
  * Store what was changed since the last commit: all of it or nothing. Then, with SIMIDX_MERGE_AUTO
- * and more fresh rows than the threshold, merge. Without any change it only merges if due.
+ * and more fresh rows than the threshold, merge, unless somebody else does. Without any change it
+ * only merges if due.
+ *
+ * Where somebody else merges, or with SIMIDX_MERGE_BESIDE should, the commit returns without that.
+ * But from twice the threshold on it gives the write lock up and waits until that merge has ended,
+ * wait_ms at most; where none is going on, or after it there are still as many, it merges itself as
+ * simidx_writer_merge() does. simidx_writer_merge_state() tells.
  *
  * An engine with SIMIDX_ENGINE_CONDITIONS stores the changes one by one. It refuses those that
  * rest on what others have changed meanwhile. In the same call these are decided again and
@@ -371,13 +388,15 @@ int simidx_writer_commit(simidx_writer *writer, simidx_error *err) SIMIDX_CHECK_
 void simidx_writer_rollback(simidx_writer *writer);
 
 /**
- * Move the fresh rows into the tables, in several transactions. The write lock is given up between
- * them, so that others can commit meanwhile: a thread of the application may merge while another
- * one writes. What they commit is merged, too, as long as there is much of it. Searches go on.
+ * Move the fresh rows into the tables: those that were committed before this call. It takes many
+ * short transactions, and gives the write lock up between them, so that others can commit
+ * meanwhile: a thread of the application with a writer of its own, or another process, merges while
+ * one writes. What others commit meanwhile waits for the next merge. Searches go on. The library
+ * starts no thread for this.
  *
  * One merges at a time, and automatic merges leave the work to who is at it. Killed in between, or
- * ended by an error, a merge changes no answer, and the next writer finishes it first. So wait_ms
- * limits the waits until it begins; after that it waits for the lock as long as it takes.
+ * ended by an error, a merge changes no answer, and the next writer or merge finishes it first. So
+ * wait_ms limits the waits until it begins; after that it waits for the lock as long as it takes.
  *
  * @return SIMIDX_OK, also if there was nothing to do; SIMIDX_E_STATE with changes, a mark or
  *         reserved ids pending;
@@ -385,9 +404,17 @@ void simidx_writer_rollback(simidx_writer *writer);
  *         wait_ms; SIMIDX_E_MOVED, SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_CORRUPT
  *
  * Cost: reads and writes the pages of the tables into which rows fall, all of them if there are
- * many rows.
+ * many rows. A few fresh rows cost nearly as much as the threshold of them, so merge when it is
+ * due. A transaction writes 4 MB.
  */
 int simidx_writer_merge(simidx_writer *writer, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * What the last commit of this writer has left to be merged: flags of enum simidx_merge_state, by
+ * its own threshold and whatever its merge mode. 0 before the first commit, after one that has
+ * merged, and in an index of an engine. NULL is allowed.
+ */
+unsigned simidx_writer_merge_state(const simidx_writer *writer);
 
 /** Longest mark, in bytes. */
 #define SIMIDX_MAX_MARK 1024

@@ -438,6 +438,7 @@ tool_tests = \
 	tests/tool/help.sh \
 	tests/tool/idf.sh \
 	tests/tool/kill.sh \
+	tests/tool/merge_beside.sh \
 	tests/tool/mode.sh \
 	tests/tool/mode_if_new.sh \
 	tests/tool/manual.sh \

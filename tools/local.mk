@@ -141,6 +141,8 @@ tools_libload_a_SOURCES = \
 	tools/load/ld_main.c \
 	tools/load/ld_mark.c \
 	tools/load/ld_mark.h \
+	tools/load/ld_merger.c \
+	tools/load/ld_merger.h \
 	tools/load/ld_options.c \
 	tools/load/ld_options.h \
 	tools/load/ld_places.c \

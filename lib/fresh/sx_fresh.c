@@ -64,6 +64,7 @@ void sx_fresh_free(sx_fresh *fresh)
 	if (!fresh)
 		return;
 	sx_memtable_free(fresh->memtable);
+	sx_memtable_free(fresh->next);
 	pthread_rwlock_destroy(&fresh->lock);
 	free(fresh);
 }
@@ -80,6 +81,18 @@ static int add_row(void *memtable, const sx_fresh_row *row)
 	return sx_memtable_add(memtable, row) ? SIMIDX_E_NOMEM : SIMIDX_OK;
 }
 
+/* Put the one that a merge has prepared, or an empty one, in the place of the memtable. */
+static int replace_memtable(sx_fresh *fresh, uint64_t first)
+{
+	int is_ready = fresh->next && sx_memtable_base(fresh->next) == first;
+
+	fresh->memtable = is_ready ? fresh->next
+				   : sx_memtable_new(fresh->bits, first, fresh->kernel);
+	if (is_ready)
+		fresh->next = NULL;
+	return fresh->memtable ? SIMIDX_OK : SIMIDX_E_NOMEM;
+}
+
 /*
  * Add at most `max` rows of the span to the memtable. A new one takes the place of one whose rows
  * have been merged; one of newer snapshots stays as it is.
@@ -94,9 +107,7 @@ static int extend_memtable(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *sp
 	pthread_rwlock_wrlock(&fresh->lock);
 	if (!fresh->memtable || sx_memtable_base(fresh->memtable) < span->first) {
 		old = fresh->memtable;
-		fresh->memtable = sx_memtable_new(fresh->bits, span->first, fresh->kernel);
-		if (!fresh->memtable)
-			rc = SIMIDX_E_NOMEM;
+		rc = replace_memtable(fresh, span->first);
 	}
 	if (!rc && is_begun(fresh, span)) {
 		from = sx_memtable_end(fresh->memtable);
@@ -111,6 +122,34 @@ static int extend_memtable(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *sp
 int sx_fresh_refresh(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span, simidx_error *err)
 {
 	return extend_memtable(fresh, txn, span, UINT64_MAX, err);
+}
+
+void sx_fresh_prepare(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span)
+{
+	sx_memtable *next;
+	int is_used;
+
+	pthread_rwlock_wrlock(&fresh->lock);
+	is_used = fresh->memtable != NULL;
+	next = fresh->next;
+	fresh->next = NULL;
+	pthread_rwlock_unlock(&fresh->lock);
+	if (next && (!is_used || sx_memtable_base(next) != span->first)) {
+		sx_memtable_free(next);
+		next = NULL;
+	}
+	if (!is_used)
+		return;
+	if (!next)
+		next = sx_memtable_new(fresh->bits, span->first, fresh->kernel);
+	if (next && sx_fresh_log_read(txn, &fresh->log, sx_memtable_end(next), span->end, add_row,
+				      next, NULL)) {
+		sx_memtable_free(next);
+		next = NULL;
+	}
+	pthread_rwlock_wrlock(&fresh->lock);
+	fresh->next = next;
+	pthread_rwlock_unlock(&fresh->lock);
 }
 
 int sx_fresh_add(sx_fresh *fresh, const sx_fresh_row *rows, size_t n, simidx_error *err)

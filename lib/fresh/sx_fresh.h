@@ -28,6 +28,7 @@ typedef struct sx_fresh {
 	 */
 	pthread_rwlock_t lock;
 	sx_memtable *memtable; /* NULL until the first row is added */
+	sx_memtable *next;     /* what takes its place when a merge ends; or NULL */
 } sx_fresh;
 
 /** The rows of the log that a snapshot has. */
@@ -99,6 +100,14 @@ void sx_fresh_prefetch_fp(sx_fresh *fresh, uint64_t fp);
  * are those of sx_fresh_near().
  */
 int sx_fresh_refresh(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span, simidx_error *err);
+
+/**
+ * For who merges, between the transactions of the merge: make the memtable that takes the place of
+ * this one when the rows before span->first are merged, or add to it what has come since. So a
+ * writer of the same handle need not read all of the span while it has the lock. Does nothing where
+ * there is no memtable, or where it fails: sx_fresh_refresh() reads what is missing.
+ */
+void sx_fresh_prepare(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span);
 
 /** After sx_fresh_refresh(): add rows that are not committed yet, all or none. SIMIDX_E_NOMEM. */
 int sx_fresh_add(sx_fresh *fresh, const sx_fresh_row *rows, size_t n, simidx_error *err);

@@ -3,6 +3,7 @@
 
 #include "local/sx_local_writer.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,10 @@
 
 #define MIN_THRESHOLD 65536
 #define MAX_THRESHOLD 1000000
+
+/* A commit that waits for a merge does so as long as this, for every so many rows of it. */
+#define WAIT_MS 50
+#define WAIT_ROWS 10000
 
 /* Whether an entry that is to be removed stands in `labels` or `notes`, empty, and its id. */
 struct left {
@@ -60,12 +65,13 @@ static int begin_transaction(simidx_writer *w, simidx_error *err)
 
 /*
  * End the transaction, but keep the lock, and merge, unless another writer does. Then that writer
- * ends its merge, and what is fresh waits for the next one.
+ * ends its merge, and what is fresh waits for the next one: *merged is 0.
  */
-static int merge(simidx_writer *w, simidx_error *err)
+static int merge(simidx_writer *w, int *merged, simidx_error *err)
 {
 	int rc;
 
+	*merged = 0;
 	/* A snapshot that stays would keep all pages that the merge replaces. */
 	if (w->reader)
 		sx_reader_release(w->reader);
@@ -77,6 +83,7 @@ static int merge(simidx_writer *w, simidx_error *err)
 	}
 	if (!rc) {
 		rc = sx_merge_fresh(w->index, no_meta_sync(w), NULL, err);
+		*merged = !rc;
 		sx_store_unlock_merge(w->index->store);
 	}
 	return rc;
@@ -87,7 +94,7 @@ static int begin(simidx_writer *w, simidx_error *err)
 {
 	const sx_header *h = &w->snapshot.header;
 	struct own *own = w->held;
-	int rc;
+	int merged, rc;
 
 	rc = sx_store_lock(w->index->store, w->options.wait_ms, err);
 	if (rc)
@@ -98,7 +105,7 @@ static int begin(simidx_writer *w, simidx_error *err)
 	own->cleaned = 1;
 	rc = begin_transaction(w, err);
 	if (!rc && h->state & SX_STATE_MERGING) {
-		rc = merge(w, err);
+		rc = merge(w, &merged, err);
 		if (!rc)
 			rc = begin_transaction(w, err);
 	}
@@ -276,54 +283,120 @@ static int store_pending(simidx_writer *w, simidx_error *err)
 	return outcome == SX_OUTCOME_UNKNOWN ? sx_writer_fail_unknown(err) : rc;
 }
 
-static int merge_is_due(const simidx_writer *w)
+/* Fresh rows that a commit may leave before a merge is due. */
+static uint64_t threshold_of(const simidx_writer *w, const sx_header *h)
 {
-	const sx_header *h = &w->snapshot.header;
 	uint64_t threshold = w->options.merge_threshold;
 
-	if (w->options.merge == SIMIDX_MERGE_NEVER)
-		return 0;
-	if (!threshold) {
-		threshold = h->documents / 16;
-		if (threshold < MIN_THRESHOLD)
-			threshold = MIN_THRESHOLD;
-		if (threshold > MAX_THRESHOLD)
-			threshold = MAX_THRESHOLD;
-	}
-	return h->next_seq - h->first_seq > threshold;
+	if (threshold)
+		return threshold;
+	threshold = h->documents / 16;
+	if (threshold < MIN_THRESHOLD)
+		return MIN_THRESHOLD;
+	return threshold > MAX_THRESHOLD ? MAX_THRESHOLD : threshold;
+}
+
+static int is_above(const simidx_writer *w, const sx_header *h, unsigned times)
+{
+	return (h->next_seq - h->first_seq) / times > threshold_of(w, h);
 }
 
 static int is_unfinished(const simidx_writer *w)
 {
-	return w->options.merge != SIMIDX_MERGE_NEVER;
+	return w->options.merge == SIMIDX_MERGE_AUTO;
+}
+
+/*
+ * Merge what is there by now. That takes two merges where one was cut off: it is ended first. What
+ * others commit meanwhile waits for the next one: a merge of few rows costs as much as one of many.
+ */
+static int merge_all(simidx_writer *w, simidx_error *err)
+{
+	uint64_t end = 0;
+	int rc;
+
+	for (;;) {
+		sx_snapshot s;
+
+		rc = sx_snapshot_begin(&s, w->index, err);
+		if (rc)
+			return rc;
+		if (!end)
+			end = s.header.next_seq;
+		if (s.header.first_seq >= end && !(s.header.state & SX_STATE_MERGING))
+			end = 0;
+		sx_snapshot_end(&s);
+		rc = end ? sx_merge_fresh(w->index, no_meta_sync(w), &w->locked, err) : SIMIDX_OK;
+		if (rc || !end)
+			return rc;
+	}
+}
+
+/* How long a commit of n rows waits. */
+static int wait_for_rows(const simidx_writer *w, uint64_t n)
+{
+	uint64_t ms = (n / WAIT_ROWS + 1) * WAIT_MS;
+
+	return w->options.wait_ms >= 0 && ms > (uint64_t)w->options.wait_ms ? w->options.wait_ms
+	       : ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+/*
+ * The log has twice the threshold, and somebody else merges or should. Wait for that merge, without
+ * the lock, as the merger needs it: not until it ends, but so long that it gets ahead of rows that
+ * come at this pace. Merge if nobody does.
+ */
+static int wait_for_merge(simidx_writer *w, uint64_t n, simidx_error *err)
+{
+	sx_store *store = w->index->store;
+	int is_due = 0, is_far = 0, rc;
+	sx_snapshot s;
+
+	if (w->reader)
+		sx_reader_release(w->reader);
+	sx_snapshot_end(&w->snapshot);
+	sx_store_unlock(store);
+	w->locked = 0;
+	w->merge_state |= SIMIDX_MERGE_WAITED;
+	rc = sx_store_lock_merge(store, wait_for_rows(w, n), err);
+	if (rc == SIMIDX_E_BUSY) {
+		sx_err_clear(err);
+		return SIMIDX_OK;
+	}
+	if (rc)
+		return rc;
+	rc = sx_snapshot_begin(&s, w->index, err);
+	if (!rc) {
+		is_due = is_above(w, &s.header, 1);
+		is_far = is_above(w, &s.header, 2);
+		sx_snapshot_end(&s);
+	}
+	if (!rc && is_far) {
+		rc = merge_all(w, err);
+		is_due = 0;
+	}
+	w->merge_state = SIMIDX_MERGE_WAITED | (is_due ? SIMIDX_MERGE_DUE : 0);
+	sx_store_unlock_merge(store);
+	return rc;
 }
 
 static int commit(simidx_writer *w, int has_to_store, simidx_error *err)
 {
+	const sx_header *h = &w->snapshot.header;
+	uint64_t rows = w->pending.n;
 	int rc = has_to_store ? store_pending(w, err) : SIMIDX_OK;
+	int is_far = is_above(w, h, 2), merged = 0;
 
-	return !rc && merge_is_due(w) ? merge(w, err) : rc;
-}
-
-/* Merge, then what was committed meanwhile, too, until that is little. */
-static int merge_all(simidx_writer *w, simidx_error *err)
-{
-	uint64_t left = UINT64_MAX, before;
-	int rc;
-
-	do {
-		sx_snapshot s;
-
-		rc = sx_merge_fresh(w->index, no_meta_sync(w), &w->locked, err);
-		if (!rc)
-			rc = sx_snapshot_begin(&s, w->index, err);
-		if (rc)
-			return rc;
-		before = left;
-		left = s.header.next_seq - s.header.first_seq;
-		sx_snapshot_end(&s);
-	} while (left && left < before / 2);
-	return SIMIDX_OK;
+	if (rc)
+		return rc;
+	w->merge_state = is_above(w, h, 1) ? SIMIDX_MERGE_DUE : 0;
+	if (!w->merge_state || w->options.merge == SIMIDX_MERGE_NEVER)
+		return SIMIDX_OK;
+	if (w->options.merge == SIMIDX_MERGE_AUTO)
+		rc = merge(w, &merged, err);
+	if (merged)
+		w->merge_state = 0;
+	return !rc && !merged && is_far ? wait_for_merge(w, rows, err) : rc;
 }
 
 /* Who has the write lock does not wait for the merger, who may wait for that one. */

@@ -215,19 +215,25 @@ int sx_merge_lock_take(sx_write_lock *lock, const char *path, int data_fd, int w
 	if (fd < 0)
 		return errno;
 	e = wait_for(fd, lock_merge, wait_ms < 0 ? -1 : now_ms() + wait_ms);
-	if (e)
+	if (e) {
 		close(fd);
-	else
-		lock->merge_fd = fd; /* a child of this process closes it */
-	return e;
+		return e;
+	}
+	pthread_mutex_lock(&lock->mutex);
+	lock->merge_fd = fd; /* a child of this process closes it */
+	pthread_mutex_unlock(&lock->mutex);
+	return 0;
 }
 
 void sx_merge_lock_release(sx_write_lock *lock)
 {
 	struct flock place = { .l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = 1, .l_len = 1 };
-	int fd = lock->merge_fd;
+	int fd;
 
+	pthread_mutex_lock(&lock->mutex);
+	fd = lock->merge_fd;
 	lock->merge_fd = -1;
+	pthread_mutex_unlock(&lock->mutex);
 	fcntl(fd, F_OFD_SETLK, &place);
 	close(fd);
 }

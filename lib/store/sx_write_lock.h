@@ -28,7 +28,8 @@ typedef struct sx_write_lock {
 	struct sx_waiter *first, *last; /* threads that want the lock; guarded by the mutex */
 	int is_taken; /* by a thread of this process, or it waits for the file; guarded, too */
 	int fd;       /* of the lock file while it is locked or waited for, else -1 */
-	int merge_fd; /* of the lock file while a thread of this process merges, else -1 */
+	/* of the lock file while a thread of this process merges, else -1; guarded, too */
+	int merge_fd;
 } sx_write_lock;
 
 /** 0 or an errno. */

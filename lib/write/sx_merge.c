@@ -4,6 +4,7 @@
 #include "write/sx_merge.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "index/sx_snapshot.h"
 #include "table/sx_table_merge.h"
@@ -14,6 +15,15 @@
 #include "util/sx_u64s.h"
 
 #define PREFETCHED 16 /* rows ahead, where they are read in another order than they lie */
+
+/*
+ * Of a transaction beside writers: others wait as long as it takes, and each has an fsync of its
+ * own. So one of more than STEP_MS is followed by smaller ones, down to MIN_STEP blocks or rows.
+ */
+#define STEP_MS 20
+#define MIN_STEP 256
+#define FIRST_PARTS 4
+#define MAX_PARTS 16
 
 /* Changes of one table, in its order, each place once. */
 struct changes {
@@ -28,6 +38,8 @@ struct merge {
 	int *locked;
 	simidx_error *err;
 	sx_snapshot snapshot; /* of the transaction at hand */
+	int64_t began_ms;     /* when it had the lock */
+	unsigned parts;       /* a transaction beside writers does one of so many of what it may */
 	uint64_t end;          /* sequence number after the last row that is merged */
 	sx_fresh_rows rows;
 	uint32_t *order;       /* of the rows: scratch */
@@ -42,6 +54,50 @@ static int nomem(struct merge *m)
 
 /* ---- transactions ---- */
 
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* What a transaction does, of what it may do at most. */
+static uint64_t part_of(const struct merge *m, uint64_t most)
+{
+	uint64_t part = most / m->parts < MIN_STEP ? MIN_STEP : most / m->parts;
+
+	return !m->locked || part > most ? most : part;
+}
+
+/* Others have waited since the transaction has the lock. */
+static void adapt(struct merge *m)
+{
+	int64_t ms = now_ms() - m->began_ms;
+
+	if (ms > STEP_MS && m->parts < MAX_PARTS)
+		m->parts *= 2;
+	else if (ms < STEP_MS / 4 && m->parts > 1)
+		m->parts /= 2;
+}
+
+/*
+ * Between two transactions, while others have the lock: read what they have committed into the
+ * memtable that they need after the merge. Without this they read it then.
+ */
+static void prepare(struct merge *m)
+{
+	sx_fresh_span span;
+	sx_snapshot s;
+
+	if (sx_snapshot_begin(&s, m->index, NULL))
+		return;
+	span = sx_header_fresh(&s.header);
+	span.first = m->end;
+	sx_fresh_prepare(m->index->fresh, s.txn, &span);
+	sx_snapshot_end(&s);
+}
+
 static int begin(struct merge *m)
 {
 	int rc = m->locked ? sx_store_lock(m->index->store, -1, m->err) : SIMIDX_OK;
@@ -50,6 +106,7 @@ static int begin(struct merge *m)
 		return rc;
 	if (m->locked)
 		*m->locked = 1;
+	m->began_ms = now_ms();
 	return sx_snapshot_begin_write(&m->snapshot, m->index, m->no_meta_sync, m->err);
 }
 
@@ -58,6 +115,7 @@ static int end_transaction(struct merge *m)
 	int rc = sx_snapshot_commit(&m->snapshot, m->err);
 
 	if (!rc && m->locked) {
+		adapt(m);
 		sx_store_unlock(m->index->store);
 		*m->locked = 0;
 	}
@@ -66,9 +124,14 @@ static int end_transaction(struct merge *m)
 
 static int commit(struct merge *m)
 {
+	int rc;
+
 	m->snapshot.header.state |= SX_STATE_MERGING;
 	m->snapshot.header.merge_end = m->end;
-	return end_transaction(m);
+	rc = end_transaction(m);
+	if (!rc && m->locked)
+		prepare(m);
+	return rc;
 }
 
 /* Postings are done up to this row. A merge that is repeated may not be as far as the first one. */
@@ -119,8 +182,8 @@ static int merge_table(struct merge *m, const sx_table *table, const struct chan
 		if (!rc)
 			rc = begin(m);
 		if (!rc)
-			rc = sx_table_merge(m->snapshot.txn, table, &changes, &done, max, &delta,
-					    m->err);
+			rc = sx_table_merge(m->snapshot.txn, table, &changes, &done,
+					    part_of(m, max), &delta, m->err);
 		if (!rc)
 			count_delta(m, table, &delta);
 	}
@@ -385,13 +448,14 @@ static int remove_some(struct gone *gone, sx_dbi dbi, size_t *done)
 	const simidx *index = m->index;
 	sx_txn *txn = m->snapshot.txn;
 	uint64_t next_seq = m->snapshot.header.next_seq, removed = 0;
+	uint64_t most = part_of(m, index->tuning.merge_rows);
 	unsigned char bytes[8];
 	sx_slice key = { bytes, sizeof(bytes) };
 	int rc = sx_fresh_log_read(txn, &index->fresh->log, gone->seen_end, next_seq, keep_later,
 				   gone, m->err);
 
 	gone->seen_end = next_seq;
-	for (; !rc && *done < gone->ids.rows.n && removed < index->tuning.merge_rows; ++*done) {
+	for (; !rc && *done < gone->ids.rows.n && removed < most; ++*done) {
 		if (!gone->ids.remove[*done])
 			continue;
 		sx_store_be64(bytes, gone->ids.rows.key[*done]);
@@ -500,6 +564,7 @@ int sx_merge_fresh(const simidx *index, int no_meta_sync, int *locked, simidx_er
 	m->no_meta_sync = no_meta_sync;
 	m->locked = locked;
 	m->err = err;
+	m->parts = FIRST_PARTS;
 	m->n_steps = sx_tables_count(index->schema);
 	rc = load(m);
 	if (!rc && m->rows.n)

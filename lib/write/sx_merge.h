@@ -22,8 +22,8 @@
  * was cut off, those that it had begun with. The caller holds the merger's lock and no transaction.
  *
  * @param locked  NULL: the caller holds the write lock, and keeps it. Otherwise the lock is taken
- *                for each transaction and given up after it, so that others can commit in between;
- *                *locked, 0 at first, says whether it is held
+ *                for each transaction and given up after it, so that others can commit in between,
+ *                and transactions are made short; *locked, 0 at first, says whether it is held
  */
 int sx_merge_fresh(const simidx *index, int no_meta_sync, int *locked, simidx_error *err);
 

@@ -24,7 +24,7 @@ int simidx_writer_open(simidx *index, const simidx_writer_options *options, simi
 	*out = NULL;
 	options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own, sizeof(own));
 	if (!index || !options || options->durability > SIMIDX_DURABILITY_NORMAL ||
-	    options->merge > SIMIDX_MERGE_NEVER || options->wait_ms < -1 ||
+	    options->merge > SIMIDX_MERGE_BESIDE || options->wait_ms < -1 ||
 	    options->flags & ~SIMIDX_WRITER_RESUME)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_open: bad index or options");
 	rc = sx_index_check_fork(index, err);
@@ -206,6 +206,11 @@ uint64_t simidx_writer_stored(const simidx_writer *w)
 uint64_t simidx_writer_pending(const simidx_writer *w)
 {
 	return w ? w->changes : 0;
+}
+
+unsigned simidx_writer_merge_state(const simidx_writer *w)
+{
+	return w ? w->merge_state : 0;
 }
 
 void simidx_writer_rollback(simidx_writer *w)

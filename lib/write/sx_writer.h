@@ -23,6 +23,7 @@ struct simidx_writer {
 	uint64_t changes;      /* documents that they are about */
 	uint32_t now;          /* when the transaction has begun */
 	uint64_t stored;       /* those that this writer has committed */
+	unsigned merge_state;  /* enum simidx_merge_state, of the last commit */
 	int uses_memtable;     /* pending rows are in the memtable, too */
 	sx_mark mark;          /* for the next commit */
 	int reserves_ids;      /* the next commit has a next id that was raised */

@@ -87,6 +87,7 @@ static int change(sxt_proc *me, void *ctx)
 {
 	const unsigned *argument = ctx;
 	sxt_kill kill = { .at = argument[2], .is_after = argument[3] != 0 };
+	simidx_writer_options how = SIMIDX_WRITER_OPTIONS_INIT;
 	simidx_writer *writer;
 	simidx *index = sxt_open(t_path, 0);
 	sxt_rng rng;
@@ -99,7 +100,9 @@ static int change(sxt_proc *me, void *ctx)
 		kill.watcher = me;
 	}
 	sxt_kill_begin(&kill);
-	writer = sxt_writer(index, sxt_rng_below(&rng, 2) ? 60 : 0);
+	how.merge = sxt_rng_below(&rng, 2) ? SIMIDX_MERGE_AUTO : SIMIDX_MERGE_BESIDE;
+	how.merge_threshold = sxt_rng_below(&rng, 2) ? 60 : 0;
+	sxt_must_ok(simidx_writer_open(index, &how, &writer, &sxt_err));
 	for (unsigned i = 0; i < argument[4]; i++)
 		if (sxt_live_step(&live, writer) != SXT_LIVE_CHANGE && !sxt_rng_below(&rng, 5))
 			sxt_must_ok(simidx_writer_merge(writer, &sxt_err));

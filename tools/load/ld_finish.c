@@ -196,6 +196,8 @@ static int finish_writer(struct ld_run *run)
 	enum ld_merge merge = run->options->merge;
 	int code = ld_store_commit(run);
 
+	if (!code && ld_merger_end(&run->merger))
+		code = fail(run, &run->merger.err);
 	if (!code && merge != LD_MERGE_NEVER &&
 	    (merge == LD_MERGE_ALWAYS || run->target->is_new))
 		code = ld_store_merge(run);

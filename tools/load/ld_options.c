@@ -16,7 +16,7 @@
 
 /* In the order of the enums that they stand for. */
 static const char *const create_words[] = { "if-missing", "must", "truncate", NULL };
-static const char *const merge_words[] = { "auto", "always", "never", NULL };
+static const char *const merge_words[] = { "auto", "always", "never", "beside", NULL };
 static const char *const layout_words[] = { "blocks", "rows", NULL };
 static const char *const durability_words[] = { "full", "normal", NULL };
 static const char *const ids_words[] = { "auto", "none", NULL };
@@ -206,11 +206,12 @@ static const struct tl_option write_rows[] = {
 		  "paused for a second. Others see them then and get their turn to write, and "
 		  "standard output gets what --emit says." },
 	{ 0, "merge", "WHEN", TL_WORD(struct ld_options, merge, merge_words), .standard = "auto",
-	  .help = "auto, always or never",
+	  .help = "auto, always, never or beside",
 	  .more = "When documents that were inserted are moved into the sorted tables. auto: when "
 		  "they are many, and at the end of a load that makes the index; always: also at "
 		  "the end of any other load; never: insert into a new index, too, and leave them "
-		  "where they are." },
+		  "where they are; beside: as auto, but by a thread while rows are inserted, so "
+		  "that commits are short. A commit waits where the thread falls behind." },
 	{ 0, "merge-only", NULL, TL_FLAG(struct ld_options, merge_only),
 	  .help = "no INPUT: merge what others have inserted",
 	  .more = "Without INPUT: move the documents that were inserted into the sorted tables, "

@@ -15,7 +15,7 @@
 enum ld_create { LD_CREATE_IF_MISSING, LD_CREATE_MUST, LD_CREATE_TRUNCATE };
 
 /** When to merge. */
-enum ld_merge { LD_MERGE_AUTO, LD_MERGE_ALWAYS, LD_MERGE_NEVER };
+enum ld_merge { LD_MERGE_AUTO, LD_MERGE_ALWAYS, LD_MERGE_NEVER, LD_MERGE_BESIDE };
 
 /** What is done with a row. */
 enum ld_mode { LD_ADD, LD_IF_NEW, LD_REPLACE, LD_DELETE };

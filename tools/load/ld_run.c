@@ -479,6 +479,7 @@ static int begin(struct ld_run *run)
 
 static void end(struct ld_run *run)
 {
+	ld_merger_end(&run->merger);
 	ld_queue_free(run->queue);
 	ld_full_free(&run->full);
 	ld_places_free(run->places);

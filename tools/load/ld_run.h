@@ -11,6 +11,7 @@
 #include "load/ld_decided.h"
 #include "load/ld_full.h"
 #include "load/ld_mark.h"
+#include "load/ld_merger.h"
 #include "load/ld_places.h"
 #include "load/ld_queue.h"
 #include "load/ld_report.h"
@@ -45,6 +46,7 @@ struct ld_run {
 	struct in_reader reader;
 	/* of texts, and of all rows for an engine; NULL until there is one */
 	struct ld_queue *queue;
+	ld_merger merger; /* of --merge beside */
 	const struct ld_item *ahead; /* of a batch of the queue those that are not stored yet */
 	size_t n_ahead;
 	struct ld_places *places; /* of what was put into a loader */

@@ -135,6 +135,9 @@ int ld_store_commit(struct ld_run *run)
 		rc = commit(run, &run->mark);
 
 	/* If only the merge failed that a commit may end with, the documents are stored. */
+	if (!rc && run->options->merge == LD_MERGE_BESIDE &&
+	    simidx_writer_merge_state(run->target->writer) & SIMIDX_MERGE_DUE)
+		ld_merger_begin(&run->merger, run->options);
 	if (!rc || ld_target_stored(run->target) > stored) {
 		run->rows_committed = run->mark.total;
 		run->report.touched += run->touched;

@@ -364,6 +364,8 @@ static int open_writer(struct ld_target *target)
 				 options->wait_ms;
 	if (options->merge == LD_MERGE_NEVER)
 		writer.merge = SIMIDX_MERGE_NEVER;
+	else if (options->merge == LD_MERGE_BESIDE)
+		writer.merge = SIMIDX_MERGE_BESIDE;
 	if (target->is_new && options->mode == LD_ADD)
 		writer.merge_threshold = FIRST_LOAD_THRESHOLD;
 	if (simidx_writer_open(target->index, &writer, &target->writer, &err))
