@@ -441,6 +441,7 @@ static int write_header(simidx_loader *l, simidx_error *err)
 	if (rc)
 		return rc;
 	l->output.txn = NULL;
+	sx_store_defer_sync(l->target.index->store, 0);
 	return sx_txn_commit(txn, err);
 }
 
@@ -453,6 +454,7 @@ static int build(simidx_loader *l, simidx_error *err)
 
 	if (!rc)
 		rc = sx_loader_progress(l, "documents", 0, n, err);
+	sx_store_defer_sync(index->store, 1);
 	if (!rc)
 		rc = sx_txn_begin_write(index->store, 0, &out->txn, err);
 	if (!rc)

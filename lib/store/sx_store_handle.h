@@ -30,6 +30,7 @@ struct sx_store {
 	sx_write_lock lock;
 	pthread_mutex_t tables; /* held while tables are opened */
 	int no_meta_sync; /* how the last write transaction began; guarded by LMDB's mutex */
+	int defers_sync;  /* sx_store_defer_sync() */
 };
 
 struct sx_txn {

@@ -4,6 +4,7 @@
 #include "store/sx_txn.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -192,6 +193,13 @@ int sx_txn_begin_write(sx_store *store, int no_meta_sync, sx_txn **out, simidx_e
 	return SIMIDX_OK;
 }
 
+void sx_store_defer_sync(sx_store *store, int defers)
+{
+	/* Another flag that can be switched at any time. */
+	(void)mdb_env_set_flags(store->env.env, MDB_NOSYNC, defers);
+	store->defers_sync = defers;
+}
+
 void sx_txn_reset(sx_txn *txn)
 {
 	if (!txn->is_live || sx_store_check_fork(txn->store, NULL))
@@ -271,6 +279,9 @@ int sx_txn_commit(sx_txn *txn, simidx_error *err)
 		return sx_env_fail(&store->env, rc, "cannot commit", err);
 	if (is_write)
 		extend_file(store);
+	/* It only begins to write; what fails of that is told by the sync that follows some day. */
+	if (is_write && store->defers_sync)
+		(void)sync_file_range(store->env.data_fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 	return SIMIDX_OK;
 }
 

@@ -63,6 +63,13 @@ void sx_store_adopt_lock(sx_store *store, int fd);
  */
 int sx_txn_begin_write(sx_store *store, int no_meta_sync, sx_txn **out, simidx_error *err);
 
+/**
+ * For a store that nobody else sees yet: let commits return before what they have written is on the
+ * disk. The system writes it beside the work that follows, and the first commit after
+ * sx_store_defer_sync(store, 0) waits for all of it. Until then a power cut ruins the store.
+ */
+void sx_store_defer_sync(sx_store *store, int defers);
+
 /** Number of the snapshot; in a write transaction, of the snapshot that it makes. */
 uint64_t sx_txn_id(const sx_txn *txn);
 
