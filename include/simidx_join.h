@@ -25,6 +25,8 @@ extern "C" {
 
 #define SIMIDX_JOIN_DEFAULT_RADIUS 0xffffffffu /**< see simidx_join_options */
 #define SIMIDX_JOIN_DEFAULT_RADIUS2 16         /**< in bits, of both fingerprints together */
+#define SIMIDX_JOIN_TRIPLES_RADIUS2 20 /**< the same for texts whose second fingerprints were made
+                                            from runs of three words (SIMIDX_SKETCH_TRIPLES) */
 #define SIMIDX_JOIN_NO_RADIUS2 0xffffffffu     /**< see simidx_join_info */
 
 #define SIMIDX_JOIN_TEXT 1u /**< the fingerprints are those of texts: see simidx_join_options */

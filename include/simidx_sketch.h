@@ -65,7 +65,7 @@ typedef struct simidx_sketch {
 	uint64_t n_features;    /**< features summed */
 	uint64_t n_tokens;      /**< words of the text; set by libsimidx-text, else 0 */
 	uint32_t bits;          /**< f */
-	uint32_t flags;         /**< SIMIDX_SKETCH_ flags that were asked for, _SHORT, _EMPTY */
+	uint32_t flags;         /**< SIMIDX_SKETCH_ flags that were asked for, and results */
 } simidx_sketch;
 
 #define SIMIDX_SKETCH_INIT { sizeof(simidx_sketch), 0, 0, { 0 }, { 0 }, { 0 }, { 0 }, 0, 0, 0, 0 }
@@ -73,6 +73,7 @@ typedef struct simidx_sketch {
 #define SIMIDX_SKETCH_FP2 1u     /**< compute fp2, sums2 (and weights2, with _WEIGHTS) */
 #define SIMIDX_SKETCH_WEIGHTS 2u /**< compute weights */
 #define SIMIDX_SKETCH_SHORT 4u   /**< result: a text with few tokens (simidx_text_options) */
+#define SIMIDX_SKETCH_TRIPLES 16u /**< result: fp2 was made from runs of three words */
 #define SIMIDX_SKETCH_EMPTY 8u   /**< result: no feature has a weight above 0 */
 
 /**
@@ -107,11 +108,15 @@ int simidx_sketch_make(const simidx_feature *features, size_t n, unsigned bits, 
  * (simidx_query.max_bits is that and the number of bits of weight 0), and how many probes look
  * for it (plan 3x22 needs more, as most of its prefixes are longer). An index that is so small that
  * this is no less work is searched as a whole: SIMIDX_QUERY_SCAN_SMALL. _IF_NEW: what
- * simidx_sketch_query_if_new() uses instead.
+ * simidx_sketch_query_if_new() uses instead. _SAME: for sketches whose second fingerprint was made
+ * from the same features as the first one, and not from runs of three words
+ * (SIMIDX_SKETCH_TRIPLES): those of simidx_sketch_make(), and of texts for older indexes.
  */
-#define SIMIDX_TEXT_RADIUS 144
+#define SIMIDX_TEXT_RADIUS 232
+#define SIMIDX_TEXT_RADIUS_SAME 144
 #define SIMIDX_TEXT_RADIUS_NO_FP2 59
-#define SIMIDX_TEXT_RADIUS_IF_NEW 112
+#define SIMIDX_TEXT_RADIUS_IF_NEW 160
+#define SIMIDX_TEXT_RADIUS_IF_NEW_SAME 112
 #define SIMIDX_TEXT_BITS 14
 #define SIMIDX_TEXT_BITS_IF_NEW 12
 #define SIMIDX_TEXT_PROBES 64

@@ -25,6 +25,11 @@
  *      m(seed)), where m is what splitmix64 makes of its state:
  *      m(x): x ^= x >> 30, x *= 0xbf58476d1ce4e5b9, x ^= x >> 27, x *= 0x94d049bb133111eb,
  *      x ^= x >> 31.
+ *   7. For the second fingerprint, with words12 (but not by tfidf or with top): the set of runs of
+ *      three tokens, joined by byte 0x1f, all of weight 1, hashed as in step 6; all tokens of a
+ *      text that has fewer. The bits of the second fingerprint and its weights are those that
+ *      simidx_sketch_make() makes of these for a first one. Its profile has "fp2=3". Otherwise,
+ *      and for an index of a profile without that, it is made from the features of the first one.
  *
  *   extractor  tokens      n-grams  weights  for
  *   words12    words       1, 2     sqrt     the default: separates best in weighted searches
@@ -210,8 +215,8 @@ int simidx_text_each_feature(simidx_text *text, const void *utf8, size_t size,
 			     void *ctx, simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
- * All features of a text without their bytes, each once, in no particular order: for
- * simidx_sketch_make(), or to compare texts as sets of features.
+ * All features of a text without their bytes, each once, in no particular order: those of its
+ * first fingerprint, for simidx_sketch_make(), or to compare texts as sets of features.
  *
  * @param utf8      as for simidx_text_fingerprint()
  * @param features  set to an array, valid until the next call with this extractor

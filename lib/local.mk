@@ -347,6 +347,8 @@ lib_text_libsx_text_la_SOURCES = \
 	lib/text/sx_text_stretch.h \
 	lib/text/sx_text_tokens.c \
 	lib/text/sx_text_tokens.h \
+	lib/text/sx_text_triples.c \
+	lib/text/sx_text_triples.h \
 	lib/text/sx_text_weight.c \
 	lib/text/sx_text_weight.h \
 	lib/text/sx_text_words.c \

@@ -96,7 +96,7 @@ static void make_query(const struct run *run, const struct rule *rule, const str
 	sketch->fp = fp->fp;
 	sketch->fp2 = fp->fp2;
 	sketch->bits = 64;
-	sketch->flags = SIMIDX_SKETCH_WEIGHTS | SIMIDX_SKETCH_FP2;
+	sketch->flags = fp->flags;
 	memcpy(sketch->weights, fp->weights, sizeof(sketch->weights));
 	memcpy(sketch->weights2, fp->weights2, sizeof(sketch->weights2));
 	bn_check(simidx_sketch_query(run->index, sketch, query, &err), &err, "query");

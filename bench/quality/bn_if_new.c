@@ -90,7 +90,7 @@ static int is_dup(struct stream *s, size_t i, const struct qu_fp *fp)
 	doc.id = i;
 	doc.fp = sketch.fp = fp->fp;
 	sketch.bits = 64;
-	sketch.flags = SIMIDX_SKETCH_WEIGHTS | SIMIDX_SKETCH_FP2;
+	sketch.flags = fp->flags;
 	memcpy(sketch.weights, fp->weights, sizeof(sketch.weights));
 	memcpy(sketch.weights2, fp->weights2, sizeof(sketch.weights2));
 	sketch.fp2 = fp->fp2;

@@ -91,6 +91,7 @@ static void make_rules(struct bench *b)
 	b->n_plain = b->n_rules;
 	add_rules(b, QU_WEIGHTS, 15, 120, 15, SIMIDX_TEXT_RADIUS_NO_FP2);
 	add_rules(b, QU_WEIGHTS_FP2, 32, 256, 32, SIMIDX_TEXT_RADIUS);
+	add_rules(b, QU_WEIGHTS_FP2, 1, 0, 1, SIMIDX_TEXT_RADIUS_SAME);
 }
 
 static void print_sketches(const struct qu_set *set, const char *extractor,
@@ -175,7 +176,8 @@ static const char figures[] =
 	"  weights       weighted distance of the first fingerprints is at most \"limit\": a text\n"
 	"                search in an index made with --no-fp2 (default limit 59)\n"
 	"  weights+fp2   weighted distance of both fingerprints: a text search (default limit "
-	"144)\n"
+	"232,\n"
+	"                or 144 where both were made from the same features)\n"
 	"Tables have the radii and default limits, JSON lines all others too.\n"
 	"\n"
 	"Extractor 1e0ng does what the Python package 1e0ng/simhash does by default (4-grams of\n"
@@ -210,6 +212,8 @@ static const char figures[] =
 	"deviations from 0, with the probability of a normal variable below -c z / sqrt(1 - c^2).\n"
 	"The weights of 200 queries and the exact cosines of all pairs go in. What an index does\n"
 	"not find counts too, so the figures are rather too high.\n"
+	"Where the second fingerprint has features of its own, there are two cosines; in place of\n"
+	"these the one is taken that would give the same chance within 232 if both were it.\n"
 	"  matched, expected   unrelated pairs that match, in both directions under each seed:\n"
 	"                   counted, and predicted. They must agree, or the rest means nothing\n"
 	"  alike_matched, alike_expected   the same of alike pairs\n"

@@ -81,6 +81,56 @@ void qu_chances(const struct qu_fp *fps, size_t n, const struct qu_rule *rules, 
 	}
 }
 
+/* Of a query: chances of each distance by the first fingerprint, of all up to it by the second. */
+struct distances {
+	double first[QU_SAME_GRID + 1][MAX_LIMIT + 1], second[QU_SAME_GRID + 1][MAX_LIMIT + 1];
+};
+
+static void distances_of(const struct qu_fp *query, unsigned limit, struct distances *d)
+{
+	memset(d, 0, sizeof(*d));
+	for (size_t i = 0; i <= QU_SAME_GRID; i++) {
+		d->first[i][0] = d->second[i][0] = 1;
+		add_bits(d->first[i], limit, query->weights, (double)i / QU_SAME_GRID);
+		add_bits(d->second[i], limit, query->weights2, (double)i / QU_SAME_GRID);
+		for (unsigned t = 1; t <= limit; t++)
+			d->second[i][t] += d->second[i][t - 1];
+	}
+}
+
+/* Where on the diagonal the chance is this, as its logarithm; there it grows. */
+static double on_diagonal(double mean[QU_SAME_GRID + 1][QU_SAME_GRID + 1], double log_chance)
+{
+	size_t i = 0;
+	double from, to;
+
+	while (i + 1 < QU_SAME_GRID && log(mean[i + 1][i + 1]) < log_chance)
+		i++;
+	from = log(mean[i][i]);
+	to = log(mean[i + 1][i + 1]);
+	return ((double)i + fmin(fmax((log_chance - from) / (to - from), 0), 1)) / QU_SAME_GRID;
+}
+
+void qu_same_of(const struct qu_fp *fps, size_t n, unsigned limit, struct qu_same *out)
+{
+	size_t sample = n < SAMPLE ? n : SAMPLE, i, j, k;
+	double mean[QU_SAME_GRID + 1][QU_SAME_GRID + 1] = { { 0 } };
+	struct distances *d = bn_alloc(1, sizeof(*d));
+
+	for (k = 0; k < sample; k++) {
+		distances_of(&fps[k * n / sample], limit, d);
+		for (i = 0; i <= QU_SAME_GRID; i++)
+			for (j = 0; j <= QU_SAME_GRID; j++)
+				for (unsigned t = 0; t <= limit; t++)
+					mean[i][j] += d->first[i][t] * d->second[j][limit - t] /
+						      (double)sample;
+	}
+	for (i = 0; i <= QU_SAME_GRID; i++)
+		for (j = 0; j <= QU_SAME_GRID; j++)
+			out->of[i][j] = on_diagonal(mean, log(mean[i][j]));
+	free(d);
+}
+
 static double expected(const uint64_t *pairs, size_t from, size_t to,
 		       const struct qu_chance *chance)
 {

@@ -32,6 +32,9 @@ struct qu_chance {
 void qu_chances(const struct qu_fp *fps, size_t n, const struct qu_rule *rules, size_t n_rules,
 		struct qu_chance *out);
 
+/** Which cosine stands for two, for a search by weights of both fingerprints up to a limit. */
+void qu_same_of(const struct qu_fp *fps, size_t n, unsigned limit, struct qu_same *out);
+
 /** Wrong matches, and how sure that is. */
 struct qu_expected {
 	double is, low, high; /**< 95 % interval */

@@ -86,19 +86,26 @@ static size_t find(const struct postings *p, uint64_t hash)
 	return (size_t)(at - p->hashes);
 }
 
-static void open_postings(struct postings *p, const struct qu_features *features, size_t n)
+/* Features of the first fingerprint, or of the second. */
+static const struct qu_features *of(const struct qu_features *features, int second)
+{
+	return second ? features->second : features;
+}
+
+static void open_postings(struct postings *p, const struct qu_features *features, size_t n,
+			  int second)
 {
 	size_t total = 0, i, j;
 
 	for (i = 0; i < n; i++)
-		total += features[i].n;
+		total += of(&features[i], second)->n;
 	p->hashes = bn_alloc(total + 1, sizeof(*p->hashes));
 	p->list = bn_alloc(total + 1, sizeof(*p->list));
 	p->start = bn_alloc(total + 1, sizeof(*p->start));
 	p->end = bn_alloc(total + 1, sizeof(*p->end));
 	for (i = total = 0; i < n; i++)
-		for (j = 0; j < features[i].n; j++)
-			p->hashes[total++] = features[i].list[j].hash;
+		for (j = 0; j < of(&features[i], second)->n; j++)
+			p->hashes[total++] = of(&features[i], second)->list[j].hash;
 	qsort(p->hashes, total, sizeof(*p->hashes), compare_hashes);
 	p->n_hashes = 0;
 	for (i = 0; i < total; i++) {
@@ -148,21 +155,42 @@ static void add_pair(struct qu_cosines *to, float cosine, const size_t group[2])
 	to->n++;
 }
 
+/* Between the points of the grid. */
+static float stands_for(const struct qu_same *same, float first, float second)
+{
+	double x = fmin(fmax(first, 0), 1) * QU_SAME_GRID;
+	double y = fmin(fmax(second, 0), 1) * QU_SAME_GRID;
+	size_t i = (size_t)fmin(x, QU_SAME_GRID - 1), j = (size_t)fmin(y, QU_SAME_GRID - 1);
+
+	x -= (double)i;
+	y -= (double)j;
+	return (float)((1 - x) * ((1 - y) * same->of[i][j] + y * same->of[i][j + 1]) +
+		       x * ((1 - y) * same->of[i + 1][j] + y * same->of[i + 1][j + 1]));
+}
+
 void qu_cosines_of(const struct qu_set *set, const struct qu_features *features,
-		   struct qu_cosines *unrelated, struct qu_cosines *alike)
+		   const struct qu_same *same, struct qu_cosines *unrelated,
+		   struct qu_cosines *alike)
 {
 	float *cosine = bn_alloc(set->n, sizeof(*cosine));
+	float *second = bn_alloc(set->n, sizeof(*second));
+	struct postings postings, postings2;
 	struct qu_kinship kinship;
-	struct postings postings;
 	size_t i, j, group[2];
 
 	memset(unrelated, 0, sizeof(*unrelated));
 	memset(alike, 0, sizeof(*alike));
 	qu_kinship_of(&kinship, set);
-	open_postings(&postings, features, set->n);
+	open_postings(&postings, features, set->n, 0);
+	if (same)
+		open_postings(&postings2, features, set->n, 1);
 	for (i = 0; i < set->n; i++) {
 		qu_kinship_step(&kinship, i);
 		add_document(&postings, &features[i], i, cosine);
+		if (same)
+			add_document(&postings2, features[i].second, i, second);
+		for (j = 0; same && j < i; j++)
+			cosine[j] = stands_for(same, cosine[j], second[j]);
 		group[0] = bn_mix(kinship.root[i]) % QU_GROUPS;
 		for (j = 0; j < i; j++) {
 			group[1] = bn_mix(kinship.root[j]) % QU_GROUPS;
@@ -172,6 +200,9 @@ void qu_cosines_of(const struct qu_set *set, const struct qu_features *features,
 		}
 	}
 	close_postings(&postings);
+	if (same)
+		close_postings(&postings2);
 	qu_kinship_free(&kinship);
 	free(cosine);
+	free(second);
 }

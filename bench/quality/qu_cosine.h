@@ -31,6 +31,16 @@ struct qu_cosines {
 	uint64_t n;
 };
 
+#define QU_SAME_GRID 32
+
+/**
+ * Where both fingerprints have features of their own, and so a cosine each: the cosine that would
+ * give the same chance to match if it were that of both. By steps of 1 / QU_SAME_GRID.
+ */
+struct qu_same {
+	double of[QU_SAME_GRID + 1][QU_SAME_GRID + 1];
+};
+
 /** Who is related to whom. */
 struct qu_kinship {
 	const struct qu_set *set;
@@ -45,8 +55,14 @@ void qu_kinship_free(struct qu_kinship *kinship);
 /** Go to document `later`: 0, 1 and so on, one after the other; sets kinship->kin. */
 void qu_kinship_step(struct qu_kinship *kinship, size_t later);
 
-/** The cosines of all pairs, of unrelated and of alike documents; exact. */
+/**
+ * The cosines of all pairs, of unrelated and of alike documents; exact.
+ *
+ * @param same  NULL: the cosines of the features of the first fingerprint; else those and the
+ *              cosines of the features of the second, and of both the one that stands for them
+ */
 void qu_cosines_of(const struct qu_set *set, const struct qu_features *features,
-		   struct qu_cosines *unrelated, struct qu_cosines *alike);
+		   const struct qu_same *same, struct qu_cosines *unrelated,
+		   struct qu_cosines *alike);
 
 #endif /* QU_COSINE_H */

@@ -121,9 +121,11 @@ static void ask(const struct qu_rule *rule, const simidx *index, unsigned probes
 	sketch->fp = by->fp;
 	sketch->fp2 = by->fp2;
 	sketch->bits = 64;
-	sketch->flags = rule->kind == QU_PLAIN ? 0 : SIMIDX_SKETCH_WEIGHTS;
-	if (rule->kind == QU_WEIGHTS_FP2)
-		sketch->flags |= SIMIDX_SKETCH_FP2;
+	sketch->flags = by->flags;
+	if (rule->kind == QU_PLAIN)
+		sketch->flags &= ~SIMIDX_SKETCH_WEIGHTS;
+	if (rule->kind != QU_WEIGHTS_FP2)
+		sketch->flags &= ~SIMIDX_SKETCH_FP2;
 	memcpy(sketch->weights, by->weights, sizeof(sketch->weights));
 	memcpy(sketch->weights2, by->weights2, sizeof(sketch->weights2));
 	bn_check(simidx_sketch_query(index, sketch, out, &err), &err, "query");

@@ -31,8 +31,8 @@ static int add_of_text(void *ctx, const simidx_feature *feature, const char *byt
 	return 0;
 }
 
-/* As the library does it under a seed. */
-static void sketch(const struct qu_features *of, uint64_t seed, simidx_sketch *out)
+static void sketch_one(const struct qu_features *of, uint64_t seed, unsigned flags,
+		       simidx_sketch *out)
 {
 	struct qu_features own = { 0 };
 	simidx_error err;
@@ -43,9 +43,22 @@ static void sketch(const struct qu_features *of, uint64_t seed, simidx_sketch *o
 		qu_add_feature(&own, seed ? bn_mix(hash ^ bn_mix(seed)) : hash,
 			       of->list[i].weight);
 	}
-	bn_check(simidx_sketch_make(own.list, own.n, 64, SKETCH_FLAGS, out, &err), &err,
-		 "fingerprint");
+	bn_check(simidx_sketch_make(own.list, own.n, 64, flags, out, &err), &err, "fingerprint");
 	free(own.list);
+}
+
+/* As the library does it under a seed. */
+static void sketch(const struct qu_features *of, uint64_t seed, simidx_sketch *out)
+{
+	simidx_sketch second = SIMIDX_SKETCH_INIT;
+
+	sketch_one(of, seed, SKETCH_FLAGS, out);
+	if (!of->second)
+		return;
+	sketch_one(of->second, seed, SIMIDX_SKETCH_WEIGHTS, &second);
+	out->flags |= SIMIDX_SKETCH_TRIPLES;
+	out->fp2 = second.fp;
+	memcpy(out->weights2, second.weights, sizeof(out->weights2));
 }
 
 /* What is measured must be what the library does with a text. */
@@ -60,6 +73,7 @@ static void check_text(simidx_text *text, const struct qu_doc *doc,
 		 &err, doc->id);
 	sketch(f, seed, &parts);
 	if (whole.fp != parts.fp || whole.fp2 != parts.fp2 ||
+	    (whole.flags ^ parts.flags) & SIMIDX_SKETCH_TRIPLES ||
 	    memcmp(whole.weights, parts.weights, sizeof(whole.weights)) ||
 	    memcmp(whole.weights2, parts.weights2, sizeof(whole.weights2)))
 		bn_die("%s: its features make another fingerprint than its text", doc->id);
@@ -88,7 +102,8 @@ static void set_option(simidx_text_options *options, char *setting, char **idf)
 	else if (!strcmp(setting, "top"))
 		options->top = (uint32_t)bn_number("top", value);
 	else if (!strcmp(setting, "grams"))
-		for (; *value; value += strcspn(value, "+") + (strchr(value, '+') != NULL))
+		for (options->grams = 0; *value;
+		     value += strcspn(value, "+") + (strchr(value, '+') != NULL))
 			options->grams |= 1u << (strtoul(value, NULL, 10) - 1) % 16;
 	else
 		bn_die("%s: no such option of extractors", setting);
@@ -111,12 +126,32 @@ static simidx_text *open_text(const char *extractor, uint64_t seed)
 	return text;
 }
 
+/* Runs of three tokens of this extractor, each once; NULL where it does without. */
+static simidx_text *open_triples(const simidx_text *text, const char *extractor)
+{
+	char triples[256];
+
+	if (!strstr(simidx_text_profile(text), " fp2=3"))
+		return NULL;
+	if (snprintf(triples, sizeof(triples), "%s:grams=3:weights=binary", extractor) >=
+	    (int)sizeof(triples))
+		bn_die("%s: too long", extractor);
+	return open_text(triples, 0);
+}
+
+static void add_features(simidx_text *text, const struct qu_doc *doc, struct qu_features *to)
+{
+	simidx_error err;
+
+	bn_check(simidx_text_each_feature(text, doc->text, doc->size, add_of_text, to, &err), &err,
+		 doc->id);
+}
+
 struct qu_features *qu_features_of(const struct qu_set *set, const char *extractor)
 {
 	struct qu_features *all = bn_alloc(set->n, sizeof(*all));
 	const struct qu_doc *doc = set->docs;
-	simidx_text *text, *seeded;
-	simidx_error err;
+	simidx_text *text, *seeded, *triples;
 	size_t i;
 
 	if (!strcmp(extractor, QU_REFERENCE)) {
@@ -126,22 +161,29 @@ struct qu_features *qu_features_of(const struct qu_set *set, const char *extract
 	}
 	text = open_text(extractor, 0);
 	seeded = open_text(extractor, 1);
+	triples = open_triples(text, extractor);
 	for (i = 0; i < set->n; i++) {
-		bn_check(simidx_text_each_feature(text, doc[i].text, doc[i].size, add_of_text,
-						  &all[i], &err),
-			 &err, doc[i].id);
+		add_features(text, &doc[i], &all[i]);
+		if (triples) {
+			all[i].second = bn_alloc(1, sizeof(*all[i].second));
+			add_features(triples, &doc[i], all[i].second);
+		}
 		check_text(text, &doc[i], &all[i], 0);
 		check_text(seeded, &doc[i], &all[i], 1);
 	}
 	simidx_text_close(text);
 	simidx_text_close(seeded);
+	simidx_text_close(triples);
 	return all;
 }
 
 void qu_features_free(struct qu_features *features, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		if (features[i].second)
+			qu_features_free(features[i].second, 1);
 		free(features[i].list);
+	}
 	free(features);
 }
 
@@ -154,6 +196,7 @@ void qu_fingerprints(const struct qu_features *features, size_t n, uint64_t seed
 		sketch(&features[i], seed, &made);
 		out[i].fp = made.fp;
 		out[i].fp2 = made.fp2;
+		out[i].flags = made.flags;
 		memcpy(out[i].weights, made.weights, sizeof(made.weights));
 		memcpy(out[i].weights2, made.weights2, sizeof(made.weights2));
 	}

@@ -21,11 +21,13 @@
 struct qu_features {
 	simidx_feature *list;
 	size_t n, room;
+	struct qu_features *second; /**< of the second fingerprint; NULL: the same */
 };
 
 struct qu_fp {
 	uint64_t fp, fp2;
 	uint8_t weights[64], weights2[64];
+	unsigned flags; /**< of a sketch: what a query has to know */
 };
 
 /**

@@ -13,7 +13,7 @@
 #include "quality/qu_chance.h"
 #include "quality/qu_report.h"
 
-/* The usual limits; wider ones, as there is something to count within these; and 112. */
+/* The usual limits; wider ones, as there is something to count within these; those of if-new. */
 static const struct qu_rule plain[] = {
 	{ QU_PLAIN, 3, QU_TABLE },  { QU_PLAIN, 5, QU_TABLE },	 { QU_PLAIN, 7, QU_TABLE },
 	{ QU_PLAIN, 10, QU_TABLE }, { QU_PLAIN, 14, QU_TABLE },
@@ -23,9 +23,11 @@ static const struct qu_rule weighted[] = {
 	{ QU_WEIGHTS, 90, QU_TABLE },
 	{ QU_WEIGHTS, 120, QU_TABLE },
 	{ QU_WEIGHTS, 180, QU_TABLE },
-	{ QU_WEIGHTS_FP2, 112, QU_TABLE },
-	{ QU_WEIGHTS_FP2, SIMIDX_TEXT_RADIUS, QU_TABLE },
+	{ QU_WEIGHTS_FP2, SIMIDX_TEXT_RADIUS_IF_NEW_SAME, QU_TABLE },
+	{ QU_WEIGHTS_FP2, SIMIDX_TEXT_RADIUS_SAME, QU_TABLE },
+	{ QU_WEIGHTS_FP2, SIMIDX_TEXT_RADIUS_IF_NEW, QU_TABLE },
 	{ QU_WEIGHTS_FP2, 192, QU_TABLE },
+	{ QU_WEIGHTS_FP2, SIMIDX_TEXT_RADIUS, QU_TABLE },
 	{ QU_WEIGHTS_FP2, 256, QU_TABLE },
 	{ QU_WEIGHTS_FP2, 384, QU_TABLE },
 	{ QU_WEIGHTS_FP2, 512, QU_TABLE },
@@ -113,7 +115,7 @@ struct figures {
 	const struct qu_rule *rules;
 	size_t n_rules, n_seeds;
 	double documents;
-	struct qu_cosines unrelated, alike;
+	struct qu_cosines unrelated[2], alike[2]; /* for rules of one fingerprint, and of both */
 	struct counted counted[MAX_RULES];
 	struct qu_chance chance[MAX_RULES];
 };
@@ -128,15 +130,16 @@ static void print_rule(const struct figures *f, size_t r)
 {
 	const struct qu_chance *chance = &f->chance[r];
 	const struct counted *counted = &f->counted[r];
+	const struct qu_cosines *unrelated = &f->unrelated[f->rules[r].kind == QU_WEIGHTS_FP2];
+	const struct qu_cosines *is_alike = &f->alike[f->rules[r].kind == QU_WEIGHTS_FP2];
 	double asked = 2.0 * (double)f->n_seeds;
 	double all_pairs = (double)f->set->n * (double)(f->set->n - 1) / 2;
-	double expected = qu_expected_of(&f->unrelated, chance, asked * (double)f->unrelated.n, 0)
-				  .is;
-	double alike_expected = qu_expected_of(&f->alike, chance, asked * (double)f->alike.n, 0).is;
-	struct qu_expected seen = qu_expected_of(&f->unrelated, chance, f->documents, 0);
-	struct qu_expected wrong = qu_expected_of(&f->unrelated, chance, f->documents, 1);
+	double expected = qu_expected_of(unrelated, chance, asked * (double)unrelated->n, 0).is;
+	double alike_expected = qu_expected_of(is_alike, chance, asked * (double)is_alike->n, 0).is;
+	struct qu_expected seen = qu_expected_of(unrelated, chance, f->documents, 0);
+	struct qu_expected wrong = qu_expected_of(unrelated, chance, f->documents, 1);
 	struct qu_expected alike = qu_expected_of(
-		&f->alike, chance, f->documents * (double)f->alike.n / all_pairs, 0);
+		is_alike, chance, f->documents * (double)is_alike->n / all_pairs, 0);
 	double by_bits = f->documents * chance->by_bits;
 	char name[80];
 
@@ -145,9 +148,9 @@ static void print_rule(const struct figures *f, size_t r)
 	       ",\"expected\":%.3g,\"alike\":%llu,\"alike_matched\":%llu"
 	       ",\"alike_expected\":%.3g,\"documents\":%.3g,\"by_bits\":%.3g",
 	       f->set->name, f->extractor, qu_kind_name(f->rules[r].kind), f->rules[r].limit,
-	       f->n_seeds, (unsigned long long)f->unrelated.n,
+	       f->n_seeds, (unsigned long long)unrelated->n,
 	       (unsigned long long)counted->unrelated, expected,
-	       (unsigned long long)f->alike.n, (unsigned long long)counted->alike,
+	       (unsigned long long)is_alike->n, (unsigned long long)counted->alike,
 	       alike_expected, f->documents, by_bits);
 	print_value("seen", seen);
 	print_value("wrong", wrong);
@@ -166,8 +169,8 @@ static void print_figures(const struct figures *f)
 	fprintf(stderr,
 		"\n%s: %llu unrelated pairs, %llu alike, asked both ways under %zu seeds; "
 		"wrong matches a query among %.3g documents\n",
-		f->set->name, (unsigned long long)f->unrelated.n,
-		(unsigned long long)f->alike.n, f->n_seeds, f->documents);
+		f->set->name, (unsigned long long)f->unrelated[0].n,
+		(unsigned long long)f->alike[0].n, f->n_seeds, f->documents);
 	fprintf(stderr, "  %-28s %9s %9s %7s %8s %8s %8s %8s %17s %8s %17s\n", "", "unrelated",
 		"expected", "alike", "expected", "by bits", "seen", "wrong", "95 %", "alike",
 		"95 %");
@@ -183,6 +186,7 @@ void qu_strangers(const struct qu_set *set, const char *extractor, size_t n_seed
 	struct qu_fp *fps = bn_alloc(set->n, sizeof(*fps));
 	struct figures *f = bn_alloc(1, sizeof(*f));
 	struct qu_rule rules[MAX_RULES];
+	struct qu_same same;
 
 	memcpy(rules, plain, sizeof(plain));
 	memcpy(rules + N_PLAIN, weighted, sizeof(weighted));
@@ -192,12 +196,16 @@ void qu_strangers(const struct qu_set *set, const char *extractor, size_t n_seed
 	f->n_rules = strcmp(extractor, QU_REFERENCE) ? MAX_RULES : N_PLAIN;
 	f->n_seeds = n_seeds;
 	f->documents = documents;
-	qu_cosines_of(set, features, &f->unrelated, &f->alike);
 	for (size_t seed = n_seeds; seed-- > 0;) {
 		qu_fingerprints(features, set->n, seed, fps);
 		count_pairs(set, fps, rules, f->n_rules, f->counted);
 	}
 	qu_chances(fps, set->n, rules, f->n_rules, f->chance);
+	qu_cosines_of(set, features, NULL, &f->unrelated[0], &f->alike[0]);
+	if (set->n && features->second)
+		qu_same_of(fps, set->n, SIMIDX_TEXT_RADIUS, &same);
+	qu_cosines_of(set, features, set->n && features->second ? &same : NULL, &f->unrelated[1],
+		      &f->alike[1]);
 	print_figures(f);
 	qu_features_free(features, set->n);
 	free(fps);

@@ -177,6 +177,13 @@ static int has_both_fp2(const simidx *index, const simidx_sketch *sketch)
 	return index->schema->has_fp2 && sketch->flags & SIMIDX_SKETCH_FP2;
 }
 
+static unsigned radius_of(int triples, int if_new)
+{
+	if (triples)
+		return if_new ? SIMIDX_TEXT_RADIUS_IF_NEW : SIMIDX_TEXT_RADIUS;
+	return if_new ? SIMIDX_TEXT_RADIUS_IF_NEW_SAME : SIMIDX_TEXT_RADIUS_SAME;
+}
+
 static void ask_by_weights(const simidx *index, const simidx_sketch *sketch, int if_new,
 			   simidx_query *q)
 {
@@ -186,7 +193,7 @@ static void ask_by_weights(const simidx *index, const simidx_sketch *sketch, int
 	if (has_both_fp2(index, sketch)) {
 		q->flags |= SIMIDX_QUERY_FP2;
 		q->weights2 = sketch->weights2;
-		q->radius = q->radius2 = if_new ? SIMIDX_TEXT_RADIUS_IF_NEW : SIMIDX_TEXT_RADIUS;
+		q->radius = q->radius2 = radius_of(sketch->flags & SIMIDX_SKETCH_TRIPLES, if_new);
 	}
 	q->probes = index->schema->text_probes;
 	q->max_bits = if_new ? SIMIDX_TEXT_BITS_IF_NEW : SIMIDX_TEXT_BITS;

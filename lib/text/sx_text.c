@@ -37,9 +37,9 @@ static int split_words(simidx_text *text, const uint8_t *utf8, size_t size, simi
 	return rc ? rc : sx_words_split(&text->words, &text->units, err);
 }
 
-/** Count the words and pairs of one stretch where they lie. */
+/** Count the words and pairs, and triples, of one stretch where they lie. */
 static int count_stretch(simidx_text *text, const uint8_t *utf8, size_t size,
-			 simidx_error *err)
+			 sx_triples *triples, simidx_error *err)
 {
 	sx_words *words = &text->words;
 	int rc;
@@ -50,11 +50,14 @@ static int count_stretch(simidx_text *text, const uint8_t *utf8, size_t size,
 		if (rc || words->n == words->n_old)
 			break;
 		rc = sx_features_count(&text->features, words, err);
+		if (triples && !rc)
+			rc = sx_triples_add_words(triples, words, err);
 	}
 	return rc;
 }
 
-static int count_plain(simidx_text *text, const uint8_t *utf8, size_t size, simidx_error *err)
+static int count_plain(simidx_text *text, const uint8_t *utf8, size_t size, sx_triples *triples,
+		       simidx_error *err)
 {
 	size_t n;
 	int rc = SIMIDX_OK;
@@ -62,9 +65,9 @@ static int count_plain(simidx_text *text, const uint8_t *utf8, size_t size, simi
 	sx_words_begin(&text->words);
 	for (; size && !rc; utf8 += n, size -= n) {
 		n = sx_stretch(utf8, size, text->stretch, text->stretch_max);
-		rc = count_stretch(text, utf8, n, err);
+		rc = count_stretch(text, utf8, n, triples, err);
 	}
-	return rc;
+	return triples && !rc ? sx_triples_end_words(triples, &text->words, err) : rc;
 }
 
 /** Hand on the words of one stretch. */
@@ -121,29 +124,41 @@ int sx_text_tokens(simidx_text *text, const uint8_t *utf8, size_t size, sx_take_
 	return rc;
 }
 
+static int begin_features(simidx_text *text, size_t size, sx_triples *triples, simidx_error *err)
+{
+	int rc = sx_features_begin(&text->features, size, err);
+
+	if (triples)
+		sx_triples_begin(triples);
+	return rc;
+}
+
 /** A short text as one feature: all its tokens. */
-static int count_whole(simidx_text *text, sx_gram_names *names, simidx_error *err)
+static int count_whole(simidx_text *text, sx_triples *triples, sx_gram_names *names,
+		       simidx_error *err)
 {
 	uint64_t n_words = text->features.n_words;
 	const sx_bytes *whole = &text->filter.whole;
-	int rc = sx_features_begin(&text->features, 0, err);
+	int rc = begin_features(text, 0, triples, err);
 
 	text->features.n_words = n_words;
 	if (names)
 		names->n = names->bytes.n = 0;
 	/* A text without tokens has no features. */
-	return rc || !whole->n ? rc
-			       : sx_features_add(&text->features, whole->at, whole->n, names, err);
+	if (rc || !whole->n)
+		return rc;
+	rc = sx_features_add(&text->features, whole->at, whole->n, names, err);
+	return triples && !rc ? sx_triples_add(triples, whole->at, whole->n, err) : rc;
 }
 
 /** Count n-grams by way of the filters. */
-static int count_tokens(simidx_text *text, const uint8_t *utf8, size_t size, sx_gram_names *names,
-			simidx_error *err)
+static int count_tokens(simidx_text *text, const uint8_t *utf8, size_t size, sx_triples *triples,
+			sx_gram_names *names, simidx_error *err)
 {
 	const sx_settings *settings = &text->settings;
 	int rc;
 
-	sx_grams_begin(&text->grams, settings, &text->features, names);
+	sx_grams_begin(&text->grams, settings, &text->features, triples, names);
 	sx_filter_begin(&text->filter, text->lists, settings->exact, text->grams.joint);
 	text->filter.take = sx_grams_take;
 	text->filter.ctx = &text->grams;
@@ -151,21 +166,23 @@ static int count_tokens(simidx_text *text, const uint8_t *utf8, size_t size, sx_
 	if (!rc)
 		rc = sx_filter_end(&text->filter, err);
 	if (!rc && settings->exact && text->features.n_words < settings->min_tokens)
-		return count_whole(text, names, err);
+		return count_whole(text, triples, names, err);
 	return rc ? rc : sx_grams_end(&text->grams, err);
 }
 
-int sx_text_extract(simidx_text *text, const uint8_t *utf8, size_t size, sx_gram_names *names,
-		    simidx_error *err)
+int sx_text_extract(simidx_text *text, const uint8_t *utf8, size_t size, sx_triples *triples,
+		    sx_gram_names *names, simidx_error *err)
 {
-	int rc = sx_features_begin(&text->features, size, err);
+	int rc = begin_features(text, size, triples, err);
 
 	if (!rc && text->plain && !names)
-		rc = count_plain(text, utf8, size, err);
+		rc = count_plain(text, utf8, size, triples, err);
 	else if (!rc)
-		rc = count_tokens(text, utf8, size, names, err);
+		rc = count_tokens(text, utf8, size, triples, names, err);
 	if (!rc)
 		sx_features_finish(&text->features, &text->settings, text->lists);
+	if (triples && !rc)
+		sx_triples_finish(triples, text->settings.seed);
 	return rc;
 }
 
@@ -199,12 +216,39 @@ static void trim(simidx_text *text)
 		free(text->features.slot);
 		memset(&text->features, 0, sizeof(text->features));
 	}
+	if (sx_triples_bytes(&text->triples) > KEEP_BYTES)
+		sx_triples_free(&text->triples);
+}
+
+/** The fingerprints of what was extracted. */
+static int make_sketch(const simidx_text *text, const sx_triples *triples, unsigned flags,
+		       simidx_sketch *out, simidx_error *err)
+{
+	simidx_sketch second = SIMIDX_SKETCH_INIT;
+	const sx_features *first = &text->features;
+	int rc;
+
+	if (!triples)
+		return simidx_sketch_make(first->slot, first->n, text->settings.bits, flags, out,
+					  err);
+	flags &= ~SIMIDX_SKETCH_FP2;
+	rc = simidx_sketch_make(first->slot, first->n, text->settings.bits, flags, out, err);
+	if (!rc)
+		rc = simidx_sketch_make(triples->list, triples->n, 64, flags, &second, err);
+	if (rc)
+		return rc;
+	out->flags |= SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_TRIPLES;
+	out->fp2 = second.fp;
+	memcpy(out->sums2, second.sums, sizeof(out->sums2));
+	memcpy(out->weights2, second.weights, sizeof(out->weights2));
+	return SIMIDX_OK;
 }
 
 int simidx_text_fingerprint(simidx_text *text, const void *utf8, size_t size, unsigned flags,
 			    simidx_sketch *out, simidx_error *err)
 {
 	simidx_sketch own, *sketch;
+	sx_triples *triples = NULL;
 	uint64_t n_words;
 	int rc;
 
@@ -220,10 +264,11 @@ int simidx_text_fingerprint(simidx_text *text, const void *utf8, size_t size, un
 		return sx_fail(err, SIMIDX_E_RANGE, "text of %zu bytes is longer than %zu",
 			       size, SX_TEXT_MAX);
 
-	rc = sx_text_extract(text, utf8, size, NULL, err);
+	if (text->settings.triples && flags & SIMIDX_SKETCH_FP2)
+		triples = &text->triples;
+	rc = sx_text_extract(text, utf8, size, triples, NULL, err);
 	if (!rc)
-		rc = simidx_sketch_make(text->features.slot, text->features.n,
-					text->settings.bits, flags, sketch, err);
+		rc = make_sketch(text, triples, flags, sketch, err);
 	n_words = text->features.n_words;
 	trim(text);
 	if (rc)
@@ -303,7 +348,7 @@ int simidx_text_each_feature(simidx_text *text, const void *utf8, size_t size,
 	if (size > SX_TEXT_MAX)
 		return sx_fail(err, SIMIDX_E_RANGE, "text of %zu bytes is longer than %zu",
 			       size, SX_TEXT_MAX);
-	rc = sx_text_extract(text, utf8, size, &names, err);
+	rc = sx_text_extract(text, utf8, size, NULL, &names, err);
 	if (!rc) {
 		sx_features_sort(&text->features);
 		seed_names(&names, text->settings.seed);
@@ -330,7 +375,7 @@ int simidx_text_features(simidx_text *text, const void *utf8, size_t size,
 			       size, SX_TEXT_MAX);
 	/* What the caller gets must stay, so it is the text before that is trimmed. */
 	trim(text);
-	rc = sx_text_extract(text, utf8, size, NULL, err);
+	rc = sx_text_extract(text, utf8, size, NULL, NULL, err);
 	if (rc)
 		return rc;
 	*features = text->features.slot;

@@ -15,6 +15,7 @@
  *   sx_text_filter       user's words, stop words, stems (sx_text_stem)
  *   sx_text_grams        tokens -> n-grams
  *   sx_text_features     n-grams -> counts; words and pairs of words at once
+ *   sx_text_triples      runs of three tokens, for the second fingerprint
  *   sx_text_weight       counts -> weighted features
  *   sx_text_check        texts that show whether two installations agree
  *   sx_text              the handle, which runs the steps; sx_text_open makes it
@@ -42,6 +43,7 @@
 #include "text/sx_text_profile.h"
 #include "text/sx_text_settings.h"
 #include "text/sx_text_tokens.h"
+#include "text/sx_text_triples.h"
 #include "text/sx_text_words.h"
 
 struct simidx_text {
@@ -57,6 +59,7 @@ struct simidx_text {
 	sx_filter filter;
 	sx_grams grams;
 	sx_features features;
+	sx_triples triples; /* what the second fingerprint is made from, with settings.triples */
 	char profile[SX_PROFILE_SIZE];
 	uint64_t check_fps[SX_N_CHECK_TEXTS];
 };
@@ -68,9 +71,10 @@ int sx_text_tokens(simidx_text *text, const uint8_t *utf8, size_t size, sx_take_
 /**
  * Count the features of a text: on success text->features is finished.
  *
- * @param names  NULL, or where the bytes of all features are noted
+ * @param triples  NULL, or text->triples, which is finished then too
+ * @param names    NULL, or where the bytes of all features are noted
  */
-int sx_text_extract(simidx_text *text, const uint8_t *utf8, size_t size, sx_gram_names *names,
-		    simidx_error *err);
+int sx_text_extract(simidx_text *text, const uint8_t *utf8, size_t size, sx_triples *triples,
+		    sx_gram_names *names, simidx_error *err);
 
 #endif /* SX_TEXT_H */

@@ -16,6 +16,7 @@
 #include "text/sx_text_features.h"
 #include "text/sx_text_settings.h"
 #include "text/sx_text_tokens.h"
+#include "text/sx_text_triples.h"
 
 /** Makes n-grams of the tokens of one text. */
 typedef struct sx_grams {
@@ -23,6 +24,7 @@ typedef struct sx_grams {
 	unsigned longest;
 	int joint;         /* byte between tokens; -1 = none */
 	sx_features *features;
+	sx_triples *triples;   /* NULL, or the set of runs of three tokens */
 	sx_gram_names *names;   /* NULL, or where the bytes of features go */
 	sx_bytes bytes;    /* the last tokens */
 	size_t start[SIMIDX_TEXT_MAX_GRAM]; /* of the last ones, a ring */
@@ -31,7 +33,7 @@ typedef struct sx_grams {
 
 /** Begin a text. */
 void sx_grams_begin(sx_grams *grams, const sx_settings *settings,
-		    sx_features *features, sx_gram_names *names);
+		    sx_features *features, sx_triples *triples, sx_gram_names *names);
 
 /** Count the n-grams that end with this token; an sx_take_token. */
 int sx_grams_take(void *grams, const char *bytes, size_t size, simidx_error *err);

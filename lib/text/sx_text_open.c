@@ -146,6 +146,8 @@ static int open_like(const char *profile, const simidx_text_options *options, si
 
 	if (rc)
 		return rc;
+	/* Those of older indexes are made from the same features as the first ones. */
+	settings.triples &= sx_text_profile_has_triples(profile);
 	/* Before the lists are read: they may be large, and the wrong ones. */
 	sx_text_profile_format(own, &settings);
 	rc = sx_text_profile_check(profile, own, err);
@@ -195,6 +197,7 @@ void simidx_text_close(simidx_text *text)
 	sx_stem_close(text->filter.stem);
 	free(text->grams.bytes.at);
 	free(text->features.slot);
+	sx_triples_free(&text->triples);
 	sx_lists_release(text->lists);
 	free(text);
 }

@@ -23,6 +23,9 @@
 /* The hash of features, and of everything here. */
 #define HASH "hash=xxh3-64"
 
+/* The second fingerprint is made from runs of three; without it, from the same features. */
+#define TRIPLES "fp2=3"
+
 /* ------------------------------------------------------------------------------------------
  * Writing
  */
@@ -63,6 +66,8 @@ void sx_text_profile_format(char profile[SX_PROFILE_SIZE], const sx_settings *s)
 	}
 	add(profile, &n, " weights=%s " HASH " seed=%" PRIu64, sx_weights_names[s->weights],
 	    s->seed);
+	if (s->triples)
+		add(profile, &n, " " TRIPLES);
 	if (s->top == SIMIDX_TEXT_TOP_AUTO)
 		add(profile, &n, " top=auto");
 	else if (s->top != SIMIDX_TEXT_TOP_ALL)
@@ -139,6 +144,14 @@ static uint64_t read_seed(const char *profile)
 	const char *value = find(profile, "seed", &size);
 
 	return value ? strtoull(value, NULL, 10) : 0;
+}
+
+int sx_text_profile_has_triples(const char *profile)
+{
+	size_t size;
+	const char *value = find(profile, "fp2", &size);
+
+	return value && size == 1 && *value == '3';
 }
 
 static uint32_t read_number(const char *profile, const char *key)

@@ -32,6 +32,9 @@ typedef struct sx_profile_strings {
 int sx_text_profile_read(const char *profile, unsigned bits, simidx_text_options *options,
 		    sx_profile_strings *strings, simidx_error *err);
 
+/** Whether second fingerprints are made from runs of three tokens. */
+int sx_text_profile_has_triples(const char *profile);
+
 /** Compare the profile of an index with an extractor's: SIMIDX_E_MISMATCH names a difference. */
 int sx_text_profile_check(const char *stored, const char *own, simidx_error *err);
 

@@ -19,14 +19,15 @@ static const struct extractor {
 	enum sx_tokens tokens;
 	unsigned grams; /* 0: in the name */
 	enum sx_weights weights;
+	int triples;
 	uint32_t top;
 } extractors[] = {
-	{ "words12", SX_TOKENS_WORDS, GRAMS_1_2, SX_SQRT, SIMIDX_TEXT_TOP_ALL },
-	{ "words1", SX_TOKENS_WORDS, GRAMS_1, SX_SQRT, SIMIDX_TEXT_TOP_ALL },
-	{ "han12", SX_TOKENS_HAN, GRAMS_1_2, SX_SQRT, SIMIDX_TEXT_TOP_ALL },
-	{ "unspaced12", SX_TOKENS_UNSPACED, GRAMS_1_2, SX_SQRT, SIMIDX_TEXT_TOP_ALL },
-	{ "tfidf", SX_TOKENS_WORDS, GRAMS_1, SX_TFIDF, TFIDF_TOP },
-	{ "char-", SX_TOKENS_CHARS, 0, SX_SQRT, SIMIDX_TEXT_TOP_ALL },
+	{ "words12", SX_TOKENS_WORDS, GRAMS_1_2, SX_SQRT, 1, SIMIDX_TEXT_TOP_ALL },
+	{ "words1", SX_TOKENS_WORDS, GRAMS_1, SX_SQRT, 0, SIMIDX_TEXT_TOP_ALL },
+	{ "han12", SX_TOKENS_HAN, GRAMS_1_2, SX_SQRT, 0, SIMIDX_TEXT_TOP_ALL },
+	{ "unspaced12", SX_TOKENS_UNSPACED, GRAMS_1_2, SX_SQRT, 0, SIMIDX_TEXT_TOP_ALL },
+	{ "tfidf", SX_TOKENS_WORDS, GRAMS_1, SX_TFIDF, 0, TFIDF_TOP },
+	{ "char-", SX_TOKENS_CHARS, 0, SX_SQRT, 0, SIMIDX_TEXT_TOP_ALL },
 };
 
 #define N_EXTRACTORS (sizeof(extractors) / sizeof(extractors[0]))
@@ -84,6 +85,7 @@ static int set_extractor(sx_settings *s, const char *name, simidx_error *err)
 	s->tokens = e->tokens;
 	s->grams = gram ? 1u << (gram - 1) : e->grams;
 	s->weights = e->weights;
+	s->triples = e->triples;
 	s->top = e->top;
 	return SIMIDX_OK;
 }
@@ -218,6 +220,9 @@ int sx_settings_make(sx_settings *s, const simidx_text_options *o, simidx_error 
 		rc = set_stem(s, o->stem, err);
 	if (o->top)
 		s->top = o->top;
+	/* Few features, or those of a subject, are not meant to tell copies. */
+	if (s->weights == SX_TFIDF || s->top != SIMIDX_TEXT_TOP_ALL)
+		s->triples = 0;
 	s->min_tokens = o->min_tokens ? o->min_tokens : SIMIDX_SHORT_TOKENS;
 	s->exact = o->short_exact != 0;
 	s->seed = o->seed;

@@ -47,6 +47,7 @@ typedef struct sx_settings {
 	unsigned grams;    /* bit n - 1: n-grams */
 	unsigned max_gram; /* the longest of them */
 	enum sx_weights weights;
+	int triples; /* the second fingerprint is made from runs of three tokens, each once */
 	uint32_t top;
 	unsigned stop; /* SX_STOP_ flags */
 	sx_given stop_words, words, idf;

@@ -74,20 +74,21 @@ int sx_words_split(sx_words *words, const sx_units *units, simidx_error *err)
 	return SIMIDX_OK;
 }
 
-/** Keep only the last word, which the next one makes a pair with. */
+/** Keep only the last two words, which the next one makes a pair and a triple with. */
 static void keep_last(sx_words *words)
 {
 	size_t start, size;
 
-	words->n_old = words->n > 0;
-	if (words->n < 2)
+	words->n_old = words->n < 2 ? words->n : 2;
+	if (words->n <= 2)
 		return;
-	start = sx_words_start(words, words->n - 1);
+	start = sx_words_start(words, words->n - 2);
 	size = words->end[words->n - 1] - start;
-	/* The joint after it comes along. */
+	words->end[0] = words->end[words->n - 2] - start;
+	words->end[1] = size;
+	/* The joint after them comes along. */
 	memmove(words->bytes, words->bytes + start, size + 1);
-	words->end[0] = size;
-	words->n = 1;
+	words->n = 2;
 }
 
 /** Append units[from, to) as UTF-8, and a joint. */

@@ -39,7 +39,7 @@ typedef struct sx_words {
 	char *bytes; /* of the batch */
 	size_t room;
 	size_t n;                   /* words in the batch */
-	size_t n_old;               /* 0 or 1: the last word of the batch before comes first */
+	size_t n_old;               /* 0 to 2: the last words of the batch before come first */
 	size_t end[SX_WORDS_BATCH]; /* of each word in `bytes`; the joint follows */
 } sx_words;
 

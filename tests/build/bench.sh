@@ -295,12 +295,12 @@ figures() {
 	grep "\"set\":\"$1\",.*\"rule\":\"$2\",\"limit\":$3,\"seed\":\"mean\"" "$dir/out" |
 		grep -q "$4"
 }
-figures made weights+fp2 144 '"near":12.00,"wrong":0.00,"missed":0.00,"grey":0.00,'
+figures made weights+fp2 232 '"near":12.00,"wrong":0.00,"missed":0.00,"grey":0.00,'
 figures made weights 59 '"near":12.00,"wrong":0.00,"missed":0.00,"grey":0.00,'
 figures made k 10 '"near":12.00,"wrong":0.00,"missed":0.00,"grey":0.00,'
-figures edits weights+fp2 144 '"recall":{"end":1.0000,"half":0.0000}'
-figures all weights+fp2 144 '"pooled_f1":1.0000,'
-grep -q '^  words12 weights+fp2 <= 144 .* 1.000 ' "$dir/table"
+figures edits weights+fp2 232 '"recall":{"end":1.0000,"half":0.0000}'
+figures all weights+fp2 232 '"pooled_f1":1.0000,'
+grep -q '^  words12 weights+fp2 <= 232 .* 1.000 ' "$dir/table"
 
 # Five equal texts: each of the 10 pairs is found. One is near, one does not count, 8 are wrong:
 # precision 1/9, recall 1, F1 1/5.
@@ -309,7 +309,7 @@ for i in 1 2 3 4 5; do
 done >"$dir/same.jsonl"
 printf '5\t1\tnear\n2\t4\tgrey\n' >"$dir/same.pairs.tsv"
 "$quality" --dir "$dir" --seeds 1 --extractors words12 "$dir/same" >"$dir/out" 2>"$dir/table"
-figures same weights+fp2 144 '"near":1.00,"wrong":8.00,"missed":0.00,"grey":1.00,.*"f1":0.2000,'
+figures same weights+fp2 232 '"near":1.00,"wrong":8.00,"missed":0.00,"grey":1.00,.*"f1":0.2000,'
 # Wilson: 1 of 9 lies in 0.0199..0.4350.
 figures same k 1 '"precision":0.1111,"precision_low":0.0199,"precision_high":0.4350,'
 awk -f "$SX_SRCDIR/bench/svg.awk" -f "$SX_SRCDIR/bench/quality/plot.awk" "$dir/out" \
@@ -405,7 +405,7 @@ unrelated() {
 		grep -q "$5"
 }
 unrelated same words12 k 7 '"unrelated":10,"matched":40,"expected":40,"alike":0,'
-unrelated same words12 weights+fp2 144 '"matched":40,"expected":40,.*"wrong":1e+09,'
+unrelated same words12 weights+fp2 232 '"matched":40,"expected":40,.*"wrong":1e+09,'
 unrelated made words12 k 3 '"documents":1e+09,"by_bits":2.37e-06,'
 # Of the 630 pairs of 36 texts those are related that near and grey pairs link: six times three
 # texts and six times two, which makes 24; and six are alike, listed as `not`.

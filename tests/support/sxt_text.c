@@ -45,17 +45,57 @@ static size_t count_strings(char **list, size_t n, simidx_feature *features)
 	return n_features;
 }
 
+void sxt_set_triples(simidx_sketch *sketch, const simidx_feature *triples, size_t n)
+{
+	simidx_sketch second = SIMIDX_SKETCH_INIT;
+
+	ck_assert_sx(simidx_sketch_make(triples, n, 64, SIMIDX_SKETCH_WEIGHTS, &second, &sxt_err),
+		     SIMIDX_OK);
+	sketch->flags |= SIMIDX_SKETCH_TRIPLES;
+	sketch->fp2 = second.fp;
+	memcpy(sketch->sums2, second.sums, sizeof(sketch->sums2));
+	memcpy(sketch->weights2, second.weights, sizeof(sketch->weights2));
+}
+
+/** Runs of three words, each once; or all of fewer. */
+static void set_runs(simidx_sketch *sketch, char **words, size_t n)
+{
+	size_t length = n < 3 ? n : 3, n_runs = n ? n - length + 1 : 0, size, i, j;
+	char **runs = sxt_alloc(n_runs * sizeof(*runs));
+	simidx_feature *features = sxt_alloc(n_runs * sizeof(*features));
+
+	for (i = 0; i < n_runs; i++) {
+		for (size = j = 0; j < length; j++)
+			size += strlen(words[i + j]) + 1;
+		runs[i] = sxt_alloc(size);
+		for (j = 0; j < length; j++) {
+			strcat(runs[i], j ? "\x1f" : "");
+			strcat(runs[i], words[i + j]);
+		}
+	}
+	size = count_strings(runs, n_runs, features);
+	for (i = 0; i < size; i++)
+		features[i].weight = 65536;
+	sxt_set_triples(sketch, features, size);
+	for (i = 0; i < n_runs; i++)
+		free(runs[i]);
+	free(runs);
+	free(features);
+}
+
 simidx_sketch sxt_sketch_of_words(const char *words, unsigned bits)
 {
 	simidx_sketch sketch = SIMIDX_SKETCH_INIT;
 	size_t room = strlen(words) / 2 + 2, size = strlen(words) + 1, n = 0, n_words, i;
 	char **list = sxt_alloc(2 * room * sizeof(*list));
+	char **in_order = sxt_alloc(room * sizeof(*list));
 	simidx_feature *features = sxt_alloc(2 * room * sizeof(*features));
 	char *copy = strdup(words), *save = NULL, *word;
 
 	for (word = strtok_r(copy, "|", &save); word; word = strtok_r(NULL, "|", &save))
 		list[n++] = strdup(word);
 	n_words = n;
+	memcpy(in_order, list, n * sizeof(*list));
 	for (i = 0; i + 1 < n_words; i++) {
 		list[n] = sxt_alloc(size + 1);
 		snprintf(list[n++], size + 1, "%s\x1f%s", list[i], list[i + 1]);
@@ -63,12 +103,14 @@ simidx_sketch sxt_sketch_of_words(const char *words, unsigned bits)
 	ck_assert_sx(simidx_sketch_make(features, count_strings(list, n, features), bits,
 					  SXT_SKETCH_ALL, &sketch, &sxt_err),
 		     SIMIDX_OK);
+	set_runs(&sketch, in_order, n_words);
 	sketch.n_tokens = n_words;
 	if (n_words < 64)
 		sketch.flags |= SIMIDX_SKETCH_SHORT;
 	for (i = 0; i < n; i++)
 		free(list[i]);
 	free(list);
+	free(in_order);
 	free(features);
 	free(copy);
 	return sketch;

@@ -22,6 +22,9 @@ void *sxt_alloc(size_t size);
 /** The feature of these bytes, found `count` times. */
 void sxt_feature(simidx_feature *feature, const char *bytes, size_t size, unsigned count);
 
+/** Give a sketch the second fingerprint, with its sums and weights, of `n` runs of three words. */
+void sxt_set_triples(simidx_sketch *sketch, const simidx_feature *triples, size_t n);
+
 /** What the sketch of a text with these words, separated by '|', has to be. */
 simidx_sketch sxt_sketch_of_words(const char *words, unsigned bits);
 

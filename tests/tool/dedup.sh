@@ -277,8 +277,6 @@ run 2 "$dedup" --bits 32 names/a
 says '--bits is about bare fingerprints, and the inputs have texts'
 run 2 "$dedup" -0 names/a
 says '-0 is about --files-from, --drop-list and --stream, and none is given'
-run 0 "$dedup" --similarity 0.7 names/a
-says 'some texts that are near may be missed: --accept 256, the default, suits a --similarity of 0.8 and more'
 run 2 "$dedup" --spill 100k names/a
 says "--spill: expected a size, such as 500K, 400M or 2G, found '100k'"
 run 2 "$dedup" --memory 1M names/a

@@ -247,7 +247,7 @@ if [ -n "${SX_TEXT-}" ]; then
 	seq 5 2000 >folder/c
 	run 0 "$load" -q -r folder.idx folder
 	run 0 "$query" pairs folder.idx
-	says 'texts are near if at most 7 bits differ, and at most 16 of both fingerprints together'
+	says 'texts are near if at most 7 bits differ, and at most 20 of both fingerprints together'
 	run 0 "$query" pairs -k 5 folder.idx
 	[ ! -s err ] || fail "a notice about a radius that was given: $(cat err)"
 	run 0 "$query" clusters --keep longest folder.idx

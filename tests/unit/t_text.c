@@ -39,8 +39,12 @@ START_TEST(test_features_by_hand)
 {
 	static const char rose[] = "A rose is a rose is a rose.";
 	simidx_sketch got, want = SIMIDX_SKETCH_INIT;
-	simidx_feature features[6];
+	simidx_feature features[6], triples[3];
 
+	/* Each once, though two of them are there twice. */
+	sxt_feature(&triples[0], "a\x1frose\x1fis", 9, 1);
+	sxt_feature(&triples[1], "rose\x1fis\037a", 9, 1);
+	sxt_feature(&triples[2], "is\037a\x1frose", 9, 1);
 	sxt_feature(&features[0], "a", 1, 3);
 	sxt_feature(&features[1], "rose", 4, 3);
 	sxt_feature(&features[2], "is", 2, 2);
@@ -51,6 +55,7 @@ START_TEST(test_features_by_hand)
 	ck_assert_uint_eq(features[2].weight, 92681);  /* 1.4142136 * 65536 = 92681.90 */
 	ck_assert_sx(simidx_sketch_make(features, 6, 64, SXT_SKETCH_ALL, &want, &sxt_err),
 		     SIMIDX_OK);
+	sxt_set_triples(&want, triples, 3);
 	want.n_tokens = 8;
 	want.flags |= SIMIDX_SKETCH_SHORT;
 	got = sxt_sketch_of_text(text, rose, strlen(rose));
@@ -131,7 +136,7 @@ START_TEST(test_texts_without_words)
 	ck_assert_uint_eq(got.fp2, 0);
 	ck_assert_uint_eq(got.n_tokens, 0);
 	ck_assert_uint_eq(got.n_features, 0);
-	ck_assert_uint_eq(got.flags, SXT_SKETCH_ALL | SIMIDX_SKETCH_SHORT |
+	ck_assert_uint_eq(got.flags, SXT_SKETCH_ALL | SIMIDX_SKETCH_TRIPLES | SIMIDX_SKETCH_SHORT |
 				     SIMIDX_SKETCH_EMPTY);
 }
 END_TEST
@@ -170,7 +175,7 @@ START_TEST(test_fewer_bits)
 	ck_assert_uint_eq(narrow.fp, wide.fp & (UINT64_MAX >> (64 - bits[_i])));
 	ck_assert_uint_eq(narrow.fp2, wide.fp2);
 	snprintf(profile, sizeof(profile),
-		 "words12 v1 bits=%u grams=1,2 weights=sqrt hash=xxh3-64 seed=0", bits[_i]);
+		 "words12 v1 bits=%u grams=1,2 weights=sqrt hash=xxh3-64 seed=0 fp2=3", bits[_i]);
 	ck_assert_str_eq(simidx_text_profile(text), profile);
 }
 END_TEST
@@ -369,7 +374,7 @@ END_TEST
 START_TEST(test_profile_of_an_index)
 {
 	static const char known[] =
-		"words12 v1 bits=64 grams=1,2 weights=sqrt hash=xxh3-64 seed=0";
+		"words12 v1 bits=64 grams=1,2 weights=sqrt hash=xxh3-64 seed=0 fp2=3";
 	simidx_text_options o = SIMIDX_TEXT_OPTIONS_INIT;
 	sx_profile_strings strings;
 

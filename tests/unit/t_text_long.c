@@ -133,6 +133,7 @@ static simidx_sketch of_one_word(const char *bytes, size_t n)
 	sxt_feature(&feature, word, n * size, 1);
 	ck_assert_sx(simidx_sketch_make(&feature, 1, 64, SXT_SKETCH_ALL, &sketch, &sxt_err),
 		     SIMIDX_OK);
+	sxt_set_triples(&sketch, &feature, 1);
 	sketch.n_tokens = 1;
 	sketch.flags |= SIMIDX_SKETCH_SHORT;
 	free(word);
@@ -171,7 +172,7 @@ static void put_word(char *out, size_t i)
 static char *make_line(size_t n, size_t distinct, simidx_sketch *sketch)
 {
 	simidx_feature *features = sxt_alloc(2 * distinct * sizeof(*features));
-	char *line = sxt_alloc(8 * n), pair[15];
+	char *line = sxt_alloc(8 * n), pair[23];
 	size_t i;
 
 	for (i = 0; i < n; i++) {
@@ -192,6 +193,15 @@ static char *make_line(size_t n, size_t distinct, simidx_sketch *sketch)
 	ck_assert_sx(simidx_sketch_make(features, 2 * distinct, 64, SXT_SKETCH_ALL, sketch,
 					  &sxt_err),
 		     SIMIDX_OK);
+	/* Each triple once; the last words begin none. */
+	pair[15] = 0x1f;
+	for (i = 0; i < distinct && i + 2 < n; i++) {
+		put_word(pair, i);
+		put_word(pair + 8, (i + 1) % distinct);
+		put_word(pair + 16, (i + 2) % distinct);
+		sxt_feature(&features[i], pair, 23, 1);
+	}
+	sxt_set_triples(sketch, features, i);
 	sketch->n_tokens = n;
 	free(features);
 	return line;

@@ -227,7 +227,12 @@ static const struct {
 	simidx_text_options options;
 	const char *profile;
 } profiles[] = {
-	{ { .size = SIZE }, "words12 v1 bits=64 grams=1,2 weights=sqrt hash=xxh3-64 seed=0" },
+	{ { .size = SIZE }, "words12 v1 bits=64 grams=1,2 weights=sqrt hash=xxh3-64 seed=0 fp2=3" },
+	/* Few features, or those of a subject: both fingerprints are made from them. */
+	{ { .size = SIZE, .top = 50 },
+	  "words12 v1 bits=64 grams=1,2 weights=sqrt hash=xxh3-64 seed=0 top=50" },
+	{ { .size = SIZE, .grams = 1, .weights = "log", .stem = "english" },
+	  "words12 v1 bits=64 grams=1 weights=log hash=xxh3-64 seed=0 fp2=3 stem=english" },
 	{ { .size = SIZE, .bits = 32, .extractor = "char-2" },
 	  "char-2 v1 bits=32 grams=2 weights=sqrt hash=xxh3-64 seed=0" },
 	{ { .size = SIZE, .extractor = "han12", .grams = 0x8005, .weights = "log",

@@ -22,14 +22,18 @@ static const struct {
 	const char *plan;
 	unsigned bits, flags;
 	simidx_text_options options;
+	const char *older; /* the profile of an older version, NULL = of this one */
 } ways[] = {
-	{ "4x16", 64, SIMIDX_CREATE_FP2, SIMIDX_TEXT_OPTIONS_INIT },
-	{ "3x22", 64, SIMIDX_CREATE_FP2, { .size = sizeof(simidx_text_options), .seed = 7 } },
-	{ "4x16", 64, 0, { .size = sizeof(simidx_text_options), .short_exact = 1 } },
+	{ "4x16", 64, SIMIDX_CREATE_FP2, SIMIDX_TEXT_OPTIONS_INIT, NULL },
+	{ "3x22", 64, SIMIDX_CREATE_FP2, { .size = sizeof(simidx_text_options), .seed = 7 }, NULL },
+	{ "4x16", 64, 0, { .size = sizeof(simidx_text_options), .short_exact = 1 }, NULL },
 	{ "10x26", 48, SIMIDX_CREATE_FP2, { .size = sizeof(simidx_text_options),
-					    .extractor = "char-4", .bits = 48 } },
+					    .extractor = "char-4", .bits = 48 }, NULL },
 	{ "2x32", 16, 0, { .size = sizeof(simidx_text_options), .extractor = "words1",
-			   .bits = 16 } },
+			   .bits = 16 }, NULL },
+	/* Both fingerprints of the same features. */
+	{ "4x16", 64, SIMIDX_CREATE_FP2, SIMIDX_TEXT_OPTIONS_INIT,
+	  "words12 v1 bits=64 grams=1,2 weights=sqrt hash=xxh3-64 seed=0" },
 };
 
 /* Without words, so without features. */
@@ -66,6 +70,22 @@ static void make_texts(void)
 	}
 }
 
+/* As the index has it. */
+static simidx_sketch sketch_of(int way, simidx_text *maker, const char *utf8)
+{
+	simidx_sketch sketch = sxt_sketch_of_text(maker, utf8, strlen(utf8));
+	const simidx_feature *features;
+	size_t n;
+
+	if (!ways[way].older)
+		return sketch;
+	ck_assert_sx(simidx_text_features(maker, utf8, strlen(utf8), &features, &n, &sxt_err),
+		     SIMIDX_OK);
+	ck_assert_sx(simidx_sketch_make(features, n, 64, SXT_SKETCH_ALL, &sketch, &sxt_err),
+		     SIMIDX_OK);
+	return sketch;
+}
+
 static void open_index(int way)
 {
 	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
@@ -80,11 +100,11 @@ static void open_index(int way)
 	create.plan = ways[way].plan;
 	create.bits = ways[way].bits;
 	create.flags = ways[way].flags;
-	create.profile = simidx_text_profile(maker);
+	create.profile = ways[way].older ? ways[way].older : simidx_text_profile(maker);
 	create.check_fps = simidx_text_check_fps(maker, &create.n_check_fps);
 	db = sxt_create(path, &create);
 	for (size_t i = 0; i < N_TEXTS; i++) {
-		simidx_sketch sketch = sxt_sketch_of_text(maker, texts[i], strlen(texts[i]));
+		simidx_sketch sketch = sketch_of(way, maker, texts[i]);
 
 		sxt_model_add(&model, sketch.fp, &rng);
 		if (ways[way].flags & SIMIDX_CREATE_FP2)
@@ -95,8 +115,9 @@ static void open_index(int way)
 	sxt_model_store(&model, 0, N_TEXTS / 2, db);
 	sxt_merge(db);
 	sxt_model_store(&model, N_TEXTS / 2, N_TEXTS, db);
-	simidx_text_close(maker);
 	ck_assert_sx(simidx_text_open_for(db, NULL, &text, &sxt_err), SIMIDX_OK);
+	ck_assert_str_eq(simidx_text_profile(text), create.profile);
+	simidx_text_close(maker);
 	reader = sxt_reader(db);
 }
 
@@ -125,7 +146,8 @@ static simidx_query query_of(const char *utf8, simidx_sketch *sketch)
 static void check_fields(int way, const simidx_query *q, const simidx_sketch *sketch)
 {
 	int has_fp2 = (ways[way].flags & SIMIDX_CREATE_FP2) != 0;
-	unsigned zeros = 0;
+	int triples = strstr(simidx_text_profile(text), " fp2=3") != NULL;
+	unsigned zeros = 0, limit = triples ? 232 : 144;
 
 	for (unsigned b = 0; b < ways[way].bits; b++)
 		zeros += sketch->weights[b] == 0;
@@ -135,8 +157,8 @@ static void check_fields(int way, const simidx_query *q, const simidx_sketch *sk
 	ck_assert_ptr_eq(q->weights2, has_fp2 ? sketch->weights2 : NULL);
 	ck_assert_uint_eq(q->flags, SIMIDX_QUERY_TEXT | SIMIDX_QUERY_SCAN_SMALL |
 					    (has_fp2 ? SIMIDX_QUERY_FP2 : 0));
-	ck_assert_uint_eq(q->radius, has_fp2 ? 144 : 59);
-	ck_assert_uint_eq(q->radius2, has_fp2 ? 144 : 0);
+	ck_assert_uint_eq(q->radius, has_fp2 ? limit : 59);
+	ck_assert_uint_eq(q->radius2, has_fp2 ? limit : 0);
 	ck_assert_uint_eq(q->max_bits, 14 + zeros);
 	ck_assert_uint_eq(q->probes, strcmp(ways[way].plan, "3x22") ? 64 : 256);
 	ck_assert_uint_eq(q->limit, 0);
@@ -209,7 +231,7 @@ static void check_if_new_fields(int way, const simidx_query *q, const simidx_ske
 
 	ck_assert_sx(simidx_sketch_query(db, sketch, &search, &sxt_err), SIMIDX_OK);
 	if (ways[way].flags & SIMIDX_CREATE_FP2) {
-		search.radius = search.radius2 = 112;
+		search.radius = search.radius2 = search.radius == 232 ? 160 : 112;
 		search.max_bits -= 2; /* 12, and those without weight */
 	} else {
 		search.flags &= ~SIMIDX_QUERY_SCAN_SMALL;

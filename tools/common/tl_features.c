@@ -34,6 +34,11 @@ int tl_features_is_text(const char *profile)
 	return *profile && strncmp(profile, KIND, strlen(KIND)) != 0;
 }
 
+int tl_features_has_triples(const char *profile)
+{
+	return tl_features_is_text(profile) && strstr(profile, " fp2=3");
+}
+
 int tl_features_fit(const char *path, const simidx_info *info, const char *name)
 {
 	const char *profile = info->profile;

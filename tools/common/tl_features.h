@@ -23,6 +23,9 @@ void tl_features_profile(const char *name, char out[TL_FEATURES_PROFILE_SIZE]);
 /** Whether an index with this profile holds texts: neither bare fingerprints nor features. */
 int tl_features_is_text(const char *profile);
 
+/** Whether second fingerprints were made from runs of three words, not from the same features. */
+int tl_features_has_triples(const char *profile);
+
 /**
  * Whether features made by `name`, or nobody knows by whom (NULL), fit an index.
  *

@@ -241,14 +241,19 @@ static int make_set(struct thread *thread, struct item *item)
 	return rc;
 }
 
-/* Weight up to which fingerprints alone decide about texts. */
-#define TRUSTED SIMIDX_TEXT_RADIUS_IF_NEW
+/* Weight up to which fingerprints alone decide about a text. */
+static unsigned trusted(const struct item *item)
+{
+	return item->sketch.flags & SIMIDX_SKETCH_TRIPLES ? SIMIDX_TEXT_RADIUS_IF_NEW :
+							    SIMIDX_TEXT_RADIUS_IF_NEW_SAME;
+}
 
 /* What fingerprints alone say. */
-static void trust(const struct dd_engine *engine, struct candidate *candidate)
+static void trust(const struct dd_engine *engine, const struct item *item,
+		  struct candidate *candidate)
 {
 	candidate->similarity = engine->kind == DD_FINGERPRINTS ? candidate->distance : DD_BY_FP;
-	candidate->is_near = !engine->verifies || candidate->distance <= TRUSTED;
+	candidate->is_near = !engine->verifies || candidate->distance <= trusted(item);
 }
 
 /* Of an earlier text, `other`. Where there are no words to compare, bytes have to be equal. */
@@ -290,7 +295,7 @@ static int compare(struct dd_engine *engine, struct thread *thread, struct item 
 	if (again == DD_GONE_MEMORY)
 		return fail_memory(&item->err);
 	if (again != DD_AGAIN) {
-		trust(engine, candidate);
+		trust(engine, item, candidate);
 		return 0;
 	}
 	rc = make_set(thread, item);
@@ -504,7 +509,8 @@ static int decide(struct dd_engine *engine, struct item *item)
 		code = keep(engine, item);
 	near = n ? engine->pairs.bytes : NULL;
 	/* A later run would not take it for near by its fingerprints. */
-	if (!code && near && engine->options->index && engine->verifies && near->distance > TRUSTED)
+	if (!code && near && engine->options->index && engine->verifies &&
+	    near->distance > trusted(item))
 		code = dd_kept_remember(engine->kept, &item->sketch);
 	if (code)
 		return code;

@@ -187,6 +187,22 @@ const char *dd_kept_mark(const struct dd_kept *kept)
 
 /* ---- candidates ---- */
 
+/* Above .9 hardly a text is nearer to another one by its fingerprints than at .9. */
+static double apart(double similarity)
+{
+	return 1 - (similarity < .9 ? similarity : .9);
+}
+
+unsigned dd_accept(double similarity)
+{
+	return (unsigned)(80.5 + 1200 * apart(similarity));
+}
+
+unsigned dd_max_bits(double similarity)
+{
+	return (unsigned)(14.5 + 20 * apart(similarity));
+}
+
 int dd_kept_query(const struct dd_kept *kept, const simidx_sketch *sketch, simidx_query *query,
 		  simidx_error *err)
 {
@@ -205,10 +221,13 @@ int dd_kept_query(const struct dd_kept *kept, const simidx_sketch *sketch, simid
 	} else {
 		rc = trusts ? simidx_sketch_query_if_new(kept->index, sketch, query, err) :
 			      simidx_sketch_query(kept->index, sketch, query, err);
-		query->radius2 = options->accept >= 0 ? (unsigned)options->accept :
-				 trusts		      ? SIMIDX_TEXT_RADIUS_IF_NEW :
-							DD_ACCEPT;
+		if (options->accept >= 0)
+			query->radius2 = (unsigned)options->accept;
+		else if (!trusts)
+			query->radius2 = dd_accept(options->similarity);
 		query->radius = query->radius2;
+		if (!trusts)
+			query->max_bits += dd_max_bits(options->similarity) - SIMIDX_TEXT_BITS;
 		if (query->probes < DD_PROBES)
 			query->probes = DD_PROBES;
 	}

@@ -14,8 +14,14 @@
 
 #include "dedup/dd_options.h"
 
-/** Texts whose fingerprints weigh so much apart may be near; they are compared themselves. */
-#define DD_ACCEPT 256
+/**
+ * Texts whose fingerprints weigh so much apart may be this similar; they are compared themselves:
+ * 320 for .8, and 120 more for each tenth less.
+ */
+unsigned dd_accept(double similarity);
+
+/** How many bits of the first ones may differ, besides those without weight: 18 for .8. */
+unsigned dd_max_bits(double similarity);
 
 /** Ranges of the tables in which a text is searched: of texts at such a distance more than a plain
  * search finds. Both are chosen by what doc/text-quality.md has measured. */

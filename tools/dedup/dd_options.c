@@ -54,11 +54,11 @@ static const struct tl_option near_rows[] = {
 	  .more = "Bare fingerprints are near if they differ in at most K bits (default: 3). With "
 		  "--no-verify also for texts, by their first fingerprint alone." },
 	{ 0, "accept", "A", TL_NUMBER(struct dd_options, accept, 0, MAX_ACCEPT),
-	  .help = "weight up to which texts are compared (default: 256)",
+	  .help = "weight up to which texts are compared",
 	  .more = "Texts are compared if the bits in which their fingerprints differ weigh at most "
-		  "A, as 'simidx-query search --help' explains (default: 256, which suits a "
-		  "--similarity of 0.8 and more). With --no-verify they are near then (default: "
-		  "112)." },
+		  "A, as 'simidx-query search --help' explains (default: by --similarity, 320 for "
+		  "0.8, 120 more for each tenth less, and 200 from 0.9 on). With --no-verify they "
+		  "are near then (default: 160)." },
 	{ 0, "all", NULL, TL_FLAG(struct dd_options, compare_all),
 	  .help = "compare with all texts that may be near",
 	  .more = "Compare a text with all that are within --accept. Without this it is compared "
@@ -105,7 +105,7 @@ static const struct tl_option output_rows[] = {
 	  .help = "with --stream: remember what was new in INDEX",
 	  .more = "With --stream: remember what was new in the index INDEX, which is made if it is "
 		  "not there; what is in it is not new. Of documents of earlier runs only the "
-		  "fingerprints are there, so these decide (up to a weight of 112, as "
+		  "fingerprints are there, so these decide (up to a weight of 160, as "
 		  "--no-verify), and the similarity is 'fp'. What was left out as near to a text "
 		  "that weighs more apart is remembered, too, without its label: the same inputs "
 		  "again leave out all that was left out before. What was written is synced before "

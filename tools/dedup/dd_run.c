@@ -336,10 +336,6 @@ static int begin_engine(struct run *run, enum dd_kind kind)
 	if (kind == DD_FINGERPRINTS && of_texts)
 		return tl_usage_error("%s is about texts, and the inputs have fingerprints",
 				      of_texts);
-	if (kind == DD_TEXTS && options->similarity < DD_SIMILARITY && options->accept < 0)
-		tl_notice("some texts that are near may be missed: --accept %d, the default, suits "
-			  "a --similarity of %.1f and more",
-			  DD_ACCEPT, DD_SIMILARITY);
 	run->engine = dd_engine_new(options, kind, &run->memory, run->files,
 				    dd_room_path(run->room), &run->listener);
 	if (!run->engine)

@@ -138,14 +138,15 @@ static const struct tl_option write_rows[] = {
 	  .more = "With --mode if-new: near is what differs in at most K bits. The default for "
 		  "fingerprints is 3, and for texts where the index has no second fingerprints." },
 	{ 0, "accept", "A", TL_NUMBER(struct ld_options, accept, 0, MAX_ACCEPT),
-	  .help = "if-new: texts are near up to weight A (default: 112)",
+	  .help = "if-new: texts are near up to weight A (default: 160)",
 	  .more = "With --mode if-new: a text is near if the bits that differ weigh at most A, as "
 		  "'simidx-query search --help' explains, and are at most 12 of the first "
 		  "fingerprint (14 where there is no second one), not counting those of weight 0. "
-		  "Features are texts, too; fingerprints are not. The default is 112 where the "
-		  "index has second fingerprints: stricter than a search, as nobody looks at what "
-		  "is left out. Notices made from one template can be as near to each other as "
-		  "copies are; --emit dup shows what is left out." },
+		  "Features are texts, too; fingerprints are not. The default is 160 where the "
+		  "second fingerprints of the index were made from runs of three words, and 112 "
+		  "where they were made from the features of the first ones: stricter than a "
+		  "search, as nobody looks at what is left out. Notices made from one template can "
+		  "be as near to each other as copies are; --emit dup shows what is left out." },
 	{ 0, "touch", NULL, TL_FLAG(struct ld_options, touch),
 	  .help = "if-new: what is there gets the time of the row",
 	  .more = "With --mode if-new, in an index with --times: where a row is left out, the "

@@ -3,6 +3,7 @@
 
 #include "query/qr_ask.h"
 
+#include "common/tl_features.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "common/tl_time.h"
@@ -38,9 +39,10 @@ const struct tl_option qr_ask_rows[] = {
 		       "both fingerprints where the index has two. At most 14 bits of the first "
 		       "may differ, not counting those of weight 0:") },
 	{ 0, "accept", "A", TL_NUMBER(struct qr_ask, accept, 0, MAX_WEIGHT_SUM),
-	  .help = "weights up to A are near (default: 144 or 59)",
-	  .more = "Weights up to A are near, a whole number (default: 144 with second "
-		  "fingerprints, else 59)." },
+	  .help = "weights up to A are near (default: 232)",
+	  .more = "Weights up to A are near, a whole number (default: 232 where second "
+		  "fingerprints were made from runs of three words, 144 where they were made from "
+		  "the features of the first ones, 59 without them)." },
 	{ 0, "probes", "P", TL_COUNT(struct qr_ask, probes, 1, MAX_PROBES),
 	  .help = "look up the P likeliest ranges (default: 64)",
 	  .more = "Look up the P likeliest ranges of the tables, and judge what is there. Without "
@@ -312,6 +314,8 @@ int qr_ask_query(const struct qr_ask *ask, const struct qr_context *ctx,
 	*out = empty;
 	if (is_fingerprint)
 		complete_sketch(ask, row, bits, sketch);
+	if (is_fingerprint && tl_features_has_triples(ctx->info.profile))
+		sketch->flags |= SIMIDX_SKETCH_TRIPLES;
 	rc = simidx_sketch_query(ctx->index, sketch, out, err);
 	if (rc)
 		return rc;

@@ -18,7 +18,8 @@ const struct tl_option qr_join_rows[] = {
 	  .more = "Documents are near if their fingerprints differ in at most K bits (default: 3; "
 		  "of texts 7, or 3 where there are more than 100 million). Texts must besides "
 		  "differ in at most 16 bits of both fingerprints together, where the index has "
-		  "second ones. From 8 on, and where that is faster, all are compared with all." },
+		  "second ones; in 20, where these were made from runs of three words. "
+		  "From 8 on, and where that is faster, all are compared with all." },
 	{ 0, "memory", "SIZE", TL_SIZE(struct qr_join, memory, 16 << 20, UINT64_C(1) << 46),
 	  .help = "work in this much memory (default: 256M)",
 	  .more = "Work in about this much memory, such as 1G (default: 256M). What does not fit "
@@ -42,6 +43,8 @@ simidx_join_options qr_join_options(const struct qr_context *ctx, const struct q
 	o.flags = SIMIDX_JOIN_LABELS;
 	if (*profile && tl_features_is_text(profile))
 		o.flags |= SIMIDX_JOIN_TEXT | SIMIDX_JOIN_FP2;
+	if (tl_features_has_triples(profile))
+		o.radius2 = SIMIDX_JOIN_TRIPLES_RADIUS2;
 	o.radius = join->radius;
 	o.memory = join->memory;
 	o.tmpdir = join->tmpdir;

@@ -134,7 +134,9 @@ static void order_bits(struct qr_similar *s)
 /* As search does when nothing else is asked for. */
 static void judge(struct qr_similar *s)
 {
-	s->limit = s->has_fp2 ? SIMIDX_TEXT_RADIUS : SIMIDX_TEXT_RADIUS_NO_FP2;
+	s->limit = !s->has_fp2					     ? SIMIDX_TEXT_RADIUS_NO_FP2 :
+		   s->sketch[0].flags & SIMIDX_SKETCH_TRIPLES ? SIMIDX_TEXT_RADIUS :
+							     SIMIDX_TEXT_RADIUS_SAME;
 	s->limit_bits = SIMIDX_TEXT_BITS;
 	for (unsigned b = 0; b < s->bits; b++)
 		s->limit_bits += s->sketch[0].weights[b] == 0;

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "text/sx_text_triples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/sx_text_weight.h"
+#include "util/sx_alloc.h"
+#include "util/sx_err.h"
+
+#define MIN_SLOTS 64
+#define WEIGHT ((uint32_t)1 << 16)
+
+void sx_triples_begin(sx_triples *triples)
+{
+	triples->n = 0;
+	triples->n_slots = 0;
+}
+
+/** There is room. Without a branch on whether it is there, which cannot be predicted. */
+static void put(sx_triples *triples, uint64_t hash)
+{
+	uint64_t *slot = triples->slot, key = hash + !hash;
+	size_t i = hash & (triples->n_slots - 1);
+
+	while (slot[i] && slot[i] != key)
+		i = (i + 1) & (triples->n_slots - 1);
+	triples->list[triples->n] = (simidx_feature){ hash, WEIGHT, 0 };
+	triples->n += !slot[i];
+	slot[i] = key;
+}
+
+/** Make room for `more`. */
+static int reserve(sx_triples *triples, size_t more, simidx_error *err)
+{
+	size_t most = triples->n + more, n_slots = MIN_SLOTS, n = triples->n;
+
+	if (sx_reserve(&triples->list, &triples->room, most, sizeof(*triples->list)))
+		return sx_fail_nomem(err);
+	if (2 * most <= triples->n_slots)
+		return SIMIDX_OK;
+	while (n_slots < 2 * most)
+		n_slots *= 2;
+	if (sx_reserve(&triples->slot, &triples->slot_room, n_slots, sizeof(*triples->slot)))
+		return sx_fail_nomem(err);
+	memset(triples->slot, 0, n_slots * sizeof(*triples->slot));
+	triples->n_slots = n_slots;
+	/* Each goes to where it is in the list already. */
+	for (triples->n = 0; triples->n < n;)
+		put(triples, triples->list[triples->n].hash);
+	return SIMIDX_OK;
+}
+
+int sx_triples_add(sx_triples *triples, const char *bytes, size_t size, simidx_error *err)
+{
+	int rc = reserve(triples, 1, err);
+
+	if (!rc)
+		put(triples, simidx_feature_hash(bytes, size));
+	return rc;
+}
+
+int sx_triples_add_words(sx_triples *triples, const sx_words *words, simidx_error *err)
+{
+	size_t i = words->n_old < 2 ? 2 : words->n_old, start;
+	int rc = i < words->n ? reserve(triples, words->n - i, err) : SIMIDX_OK;
+
+	for (; i < words->n && !rc; i++) {
+		start = sx_words_start(words, i - 2);
+		put(triples, simidx_feature_hash(words->bytes + start, words->end[i] - start));
+	}
+	return rc;
+}
+
+int sx_triples_end_words(sx_triples *triples, const sx_words *words, simidx_error *err)
+{
+	if (triples->n || !words->n)
+		return SIMIDX_OK;
+	return sx_triples_add(triples, words->bytes, words->end[words->n - 1], err);
+}
+
+void sx_triples_finish(sx_triples *triples, uint64_t seed)
+{
+	for (size_t i = 0; seed && i < triples->n; i++)
+		triples->list[i].hash = sx_seeded(triples->list[i].hash, seed);
+}
+
+size_t sx_triples_bytes(const sx_triples *triples)
+{
+	return triples->room * sizeof(*triples->list) + triples->slot_room * sizeof(*triples->slot);
+}
+
+void sx_triples_free(sx_triples *triples)
+{
+	free(triples->list);
+	free(triples->slot);
+	memset(triples, 0, sizeof(*triples));
+}
