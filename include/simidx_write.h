@@ -411,8 +411,12 @@ int simidx_writer_merge(simidx_writer *writer, simidx_error *err) SIMIDX_CHECK_R
 
 /**
  * What the last commit of this writer has left to be merged: flags of enum simidx_merge_state, by
- * its own threshold and whatever its merge mode. 0 before the first commit, after one that has
- * merged, and in an index of an engine. NULL is allowed.
+ * its own threshold and whatever its merge mode. 0 before the first commit, after one that has left
+ * no more than the threshold, or has merged at once, and in an index of an engine. A thread that
+ * merges is another one than the writer's, with a writer of its own, on the same handle or not: on
+ * the same one, the writer's next look-ups are spared the reading of what was committed meanwhile.
+ *
+ * @param writer  NULL is allowed: 0
  */
 unsigned simidx_writer_merge_state(const simidx_writer *writer);
 

@@ -142,7 +142,7 @@ START_TEST(test_unknown_sizes_and_flags_are_refused)
 	OPTIONS(how.size = 0);
 	OPTIONS(how.flags = 2);
 	OPTIONS(how.durability = 2);
-	OPTIONS(how.merge = 2);
+	OPTIONS(how.merge = 3);
 	OPTIONS(how.wait_ms = -2);
 #undef OPTIONS
 	simidx_writer_close(writer);

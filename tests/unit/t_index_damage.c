@@ -439,7 +439,8 @@ static void make_bare(unsigned layout, uint64_t bit)
 	o.flags = SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_TRUNCATE;
 	o.layout = layout;
 	index = sxt_create(t_path, &o);
-	writer = sxt_writer(index, 0);
+	/* A merge in a commit writes the same file again; steps of another one go by time. */
+	writer = sxt_writer(index, 1);
 	for (size_t i = 0; i < MERGED; i++) {
 		simidx_doc doc = SIMIDX_DOC_INIT;
 
@@ -448,7 +449,6 @@ static void make_bare(unsigned layout, uint64_t bit)
 	}
 	sxt_commit(writer);
 	simidx_writer_close(writer);
-	sxt_merge(index);
 	simidx_close(index);
 }
 
