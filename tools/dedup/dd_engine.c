@@ -241,19 +241,11 @@ static int make_set(struct thread *thread, struct item *item)
 	return rc;
 }
 
-/* Weight up to which fingerprints alone decide about a text. */
-static unsigned trusted(const struct item *item)
-{
-	return item->sketch.flags & SIMIDX_SKETCH_TRIPLES ? SIMIDX_TEXT_RADIUS_IF_NEW :
-							    SIMIDX_TEXT_RADIUS_IF_NEW_SAME;
-}
-
 /* What fingerprints alone say. */
-static void trust(const struct dd_engine *engine, const struct item *item,
-		  struct candidate *candidate)
+static void trust(const struct dd_engine *engine, const struct item *item, struct candidate *c)
 {
-	candidate->similarity = engine->kind == DD_FINGERPRINTS ? candidate->distance : DD_BY_FP;
-	candidate->is_near = !engine->verifies || candidate->distance <= trusted(item);
+	c->similarity = engine->kind == DD_FINGERPRINTS ? c->distance : DD_BY_FP;
+	c->is_near = !engine->verifies || c->distance <= dd_kept_trusted(&item->sketch);
 }
 
 /* Of an earlier text, `other`. Where there are no words to compare, bytes have to be equal. */
@@ -510,7 +502,7 @@ static int decide(struct dd_engine *engine, struct item *item)
 	near = n ? engine->pairs.bytes : NULL;
 	/* A later run would not take it for near by its fingerprints. */
 	if (!code && near && engine->options->index && engine->verifies &&
-	    near->distance > trusted(item))
+	    near->distance > dd_kept_trusted(&item->sketch))
 		code = dd_kept_remember(engine->kept, &item->sketch);
 	if (code)
 		return code;

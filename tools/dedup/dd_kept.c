@@ -203,6 +203,12 @@ unsigned dd_max_bits(double similarity)
 	return (unsigned)(14.5 + 20 * apart(similarity));
 }
 
+unsigned dd_kept_trusted(const simidx_sketch *sketch)
+{
+	return sketch->flags & SIMIDX_SKETCH_TRIPLES ? SIMIDX_TEXT_RADIUS_IF_NEW
+						     : SIMIDX_TEXT_RADIUS_IF_NEW_SAME;
+}
+
 int dd_kept_query(const struct dd_kept *kept, const simidx_sketch *sketch, simidx_query *query,
 		  simidx_error *err)
 {

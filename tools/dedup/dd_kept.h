@@ -54,6 +54,9 @@ void dd_kept_close(struct dd_kept *kept);
 /** A reader and an extractor of texts for a thread. Returns 0, or TL_TROUBLE with a message. */
 int dd_kept_thread(struct dd_kept *kept, simidx_reader **reader, simidx_text **text);
 
+/** Weight up to which fingerprints alone decide about a text. */
+unsigned dd_kept_trusted(const simidx_sketch *sketch);
+
 /**
  * What asks for the candidates of a document. Any thread.
  *
