@@ -277,7 +277,8 @@ enum simidx_mode {
  * SIMIDX_QUERY_FP2 the distances of both fingerprints must besides add up to at most `radius2`.
  *
  * A document can lack its second fingerprint, after simidx_repair(). With SIMIDX_QUERY_FP2 the
- * first distance must then be at most `radius2`, and with weights at most 59/232 of that.
+ * first distance must then be at most `radius2`, and with weights at most 59/232 of that (59/144
+ * where the second ones are not of runs of three words).
  *
  * A text without features has fingerprint 0 and second fingerprint 0. With SIMIDX_QUERY_TEXT it is
  * near to nothing: it does not match, and as a query it matches nothing. Where the index has second

@@ -142,8 +142,9 @@ int simidx_sketch_query(const simidx *index, const simidx_sketch *sketch, simidx
 /**
  * The query for simidx_writer_put_if_new(): what is so near to a text that the text is not new. It
  * is stricter than a search, as nobody looks at what it finds: by weights up to
- * SIMIDX_TEXT_RADIUS_IF_NEW, where both the sketch and the index have second fingerprints; else by
- * the plain distance, SIMIDX_DEFAULT_RADIUS bits, which finds fewer copies.
+ * SIMIDX_TEXT_RADIUS_IF_NEW, or _IF_NEW_SAME without SIMIDX_SKETCH_TRIPLES, where both the sketch
+ * and the index have second fingerprints; else by the plain distance, SIMIDX_DEFAULT_RADIUS bits,
+ * which finds fewer copies.
  *
  * Notices made from one template, such as weather, listings or earnings, can be as near to each
  * other as copies are. A program that stores such texts should keep those that were told to be

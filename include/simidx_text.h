@@ -216,7 +216,8 @@ int simidx_text_each_feature(simidx_text *text, const void *utf8, size_t size,
 
 /**
  * All features of a text without their bytes, each once, in no particular order: those of its
- * first fingerprint, for simidx_sketch_make(), or to compare texts as sets of features.
+ * first fingerprint, for simidx_sketch_make(), or to compare texts as sets of features. Where the
+ * profile has fp2=3, second fingerprints are made from others: not by these calls.
  *
  * @param utf8      as for simidx_text_fingerprint()
  * @param features  set to an array, valid until the next call with this extractor
@@ -242,7 +243,7 @@ uint32_t simidx_text_idf(uint64_t n_documents, uint64_t n_with) SIMIDX_CONST;
 /**
  * How this extractor works, as one line to store in an index (simidx_create_options.profile):
  * name, version, parameters and hashes of the lists, such as
- * "words12 v1 bits=64 grams=1,2 weights=sqrt hash=xxh3-64 seed=0". What only flags texts
+ * "words12 v1 bits=64 grams=1,2 weights=sqrt hash=xxh3-64 seed=0 fp2=3". What only flags texts
  * (min_tokens without short_exact) is not in it.
  *
  * @return a string that lives as long as the extractor

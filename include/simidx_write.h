@@ -354,9 +354,10 @@ int simidx_writer_reserve_ids(simidx_writer *writer, uint64_t next_id,
  * only merges if due.
  *
  * Where somebody else merges, or with SIMIDX_MERGE_BESIDE should, the commit returns without that.
- * But from twice the threshold on it gives the write lock up and waits until that merge has ended,
- * wait_ms at most; where none is going on, or after it there are still as many, it merges itself as
- * simidx_writer_merge() does. simidx_writer_merge_state() tells.
+ * But from twice the threshold on it gives the write lock up and waits for that merge: 50 ms for
+ * each 10,000 rows that it has stored, wait_ms at most. Where none is going on, or after it there
+ * are still as many, it merges itself as simidx_writer_merge() does. simidx_writer_merge_state()
+ * tells. So merges that are slower than the rows come leave more than twice the threshold.
  *
  * An engine with SIMIDX_ENGINE_CONDITIONS stores the changes one by one. It refuses those that
  * rest on what others have changed meanwhile. In the same call these are decided again and

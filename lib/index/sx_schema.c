@@ -71,6 +71,15 @@ int sx_schema_need_ids(const sx_schema *schema, simidx_error *err)
 					 "the index holds no ids and no labels");
 }
 
+int sx_schema_has_triples(const sx_schema *schema)
+{
+	static const char word[] = " fp2=3";
+	const char *at = schema->profile.text ? strstr(schema->profile.text, word) : NULL;
+
+	at = at ? at + sizeof(word) - 1 : NULL;
+	return schema->has_fp2 && at && (!*at || *at == ' ');
+}
+
 void sx_schema_free(const sx_schema *schema)
 {
 	if (!schema)

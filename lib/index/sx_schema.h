@@ -46,6 +46,9 @@ void sx_schema_set_flags(sx_schema *schema, uint32_t flags);
 /** SIMIDX_E_UNSUPPORTED if documents have no ids, and so no labels. */
 int sx_schema_need_ids(const sx_schema *schema, simidx_error *err);
 
+/** Whether second fingerprints are those of texts, made from runs of three words. */
+int sx_schema_has_triples(const sx_schema *schema);
+
 /** What walks are in the order of: the ids, or where there are none the fingerprints. */
 static inline uint64_t sx_schema_order(const sx_schema *schema, uint64_t id, uint64_t fp)
 {

@@ -342,6 +342,18 @@ static int wait_for_rows(const simidx_writer *w, uint64_t n)
 }
 
 /*
+ * Whether a commit that has stored its rows and given the lock up has no more to do: somebody is at
+ * it, or a loader has replaced the index meanwhile by one that has them, too.
+ */
+static int is_no_failure(int rc, simidx_error *err)
+{
+	if (rc != SIMIDX_E_BUSY && rc != SIMIDX_E_MOVED)
+		return 0;
+	sx_err_clear(err);
+	return 1;
+}
+
+/*
  * The log has twice the threshold, and somebody else merges or should. Wait for that merge, without
  * the lock, as the merger needs it: not until it ends, but so long that it gets ahead of rows that
  * come at this pace. Merge if nobody does.
@@ -359,25 +371,25 @@ static int wait_for_merge(simidx_writer *w, uint64_t n, simidx_error *err)
 	w->locked = 0;
 	w->merge_state |= SIMIDX_MERGE_WAITED;
 	rc = sx_store_lock_merge(store, wait_for_rows(w, n), err);
-	if (rc == SIMIDX_E_BUSY) {
-		sx_err_clear(err);
-		return SIMIDX_OK;
-	}
 	if (rc)
-		return rc;
+		return is_no_failure(rc, err) ? SIMIDX_OK : rc;
 	rc = sx_snapshot_begin(&s, w->index, err);
 	if (!rc) {
 		is_due = is_above(w, &s.header, 1);
 		is_far = is_above(w, &s.header, 2);
 		sx_snapshot_end(&s);
 	}
+	/* Who has the lock may keep it long: the first step waits no longer than the writer would. */
+	if (!rc && is_far)
+		rc = sx_store_lock(store, w->options.wait_ms, err);
 	if (!rc && is_far) {
-		rc = merge_all(w, err);
+		sx_store_unlock(store);
 		is_due = 0;
+		rc = merge_all(w, err);
 	}
 	w->merge_state = SIMIDX_MERGE_WAITED | (is_due ? SIMIDX_MERGE_DUE : 0);
 	sx_store_unlock_merge(store);
-	return rc;
+	return is_no_failure(rc, err) ? SIMIDX_OK : rc;
 }
 
 static int commit(simidx_writer *w, int has_to_store, simidx_error *err)

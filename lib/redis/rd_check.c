@@ -258,6 +258,15 @@ static int take_ids(struct checking *k, const redisReply *key, const redisReply 
 	return rc;
 }
 
+/* Whether a key is of another generation of the index. Others may have keys with its tag, too. */
+static int is_replaced(const struct rd_index *x, const redisReply *key)
+{
+	const char *gen = key->str + strlen(x->header);
+
+	return key->len > strlen(x->header) + RD_GEN && gen[RD_GEN] == ':' &&
+	       strspn(gen, RD_LETTERS) == RD_GEN;
+}
+
 static int take_key(void *ctx, size_t i, const redisReply *r, simidx_error *err)
 {
 	struct checking *k = ctx;
@@ -281,7 +290,7 @@ static int take_key(void *ctx, size_t i, const redisReply *r, simidx_error *err)
 			tell(k, "documents", 1, "%s: it is not in the list of keys", key->str);
 		return rc;
 	case '\0':
-		return strcmp(key->str, k->x->header)
+		return is_replaced(k->x, key)
 			       ? tell_key(k, key, "keys", "it is of an index that was replaced")
 			       : SIMIDX_OK;
 	default:

@@ -276,9 +276,14 @@ int rd_script_call(struct rd_index *x, struct rd_args *args, redisReply **out, i
 	if (rc && sent)
 		*sent = link.c && link.sent;
 	rd_link_give(&x->server, &link);
-	if (!rc && reply->type == REDIS_REPLY_ERROR)
+	if (!rc && reply->type == REDIS_REPLY_ERROR) {
+		/* What the script has changed before it failed stays. Other types of keys and memory
+		   that is full show before it changes something. */
+		if (sent && strstr(reply->str, "script: ") && !strstr(reply->str, "WRONGTYPE") &&
+		    !strstr(reply->str, "OOM"))
+			*sent = 1;
 		rc = rd_reply_fail(&x->server, reply, err);
-	else if (!rc && rd_says(reply, "moved"))
+	} else if (!rc && rd_says(reply, "moved"))
 		rc = rd_fail(err, SIMIDX_E_MOVED, "%s: the index \"%s\" was made anew",
 			     x->server.uri.place, x->server.uri.name);
 	else if (!rc && !rd_is_string(reply, 0))

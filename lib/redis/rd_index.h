@@ -16,6 +16,7 @@
 
 #define RD_FORMAT "1"       /* of the layout */
 #define RD_GEN 4            /* letters of a generation */
+#define RD_LETTERS "abcdefghijklmnopqrstuvwxyz234567"
 #define RD_MAX_TABLES 32
 #define RD_BUCKET 64        /* documents with consecutive ids that are in one key */
 #define RD_ROW 16           /* bytes: fingerprint and id */

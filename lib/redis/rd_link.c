@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -269,9 +270,20 @@ int rd_link_add_args(struct rd_link *link, size_t n, const char **at, const size
 /* Send what can be sent now. Returns whether something is left. */
 static int send_some(struct rd_link *link, int *is_left)
 {
-	int done = 0;
+	int done = 0, rc;
+	struct timespec now = { 0, 0 };
+	sigset_t pipe, before, pending;
 
-	if (redisBufferWrite(link->c, &done) != REDIS_OK)
+	/* hiredis writes as to a file: a server that is gone is not to kill the process. */
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &pipe, &before);
+	rc = redisBufferWrite(link->c, &done);
+	if (rc != REDIS_OK && !sigismember(&pending, SIGPIPE))
+		(void)sigtimedwait(&pipe, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (rc != REDIS_OK)
 		return -1;
 	link->sent = 1;
 	*is_left = !done;

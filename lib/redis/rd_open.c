@@ -145,7 +145,7 @@ static int read_header(struct rd_index *x, simidx_error *err)
 
 static int random_letters(char *out, size_t n, simidx_error *err)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
+	static const char letters[] = RD_LETTERS;
 	unsigned char bytes[32];
 
 	if (n > sizeof(bytes) || getrandom(bytes, n, 0) != (ssize_t)n)

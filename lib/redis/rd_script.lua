@@ -177,6 +177,11 @@ end
 -- Bytes that a change may read. Keys of another type end the call here, when nothing is stored.
 local function weigh(c, T, seen)
 	local n = 0
+	for _, r in ipairs({c.before, c.after}) do
+		if r ~= '' then
+			call('SCARD', K .. 'i:' .. sub(r, 2, 9))
+		end
+	end
 	for t = 0, T - 1 do
 		local a, b = c.from ~= '' and table_key(c.from, t), c.to ~= '' and table_key(c.to, t)
 		if a and not seen[a] then
@@ -300,7 +305,7 @@ local function write()
 	end
 	for _, c in ipairs(list) do
 		if not c.refused then
-			if ARGV[11] == '1' then
+			if ARGV[11] == '1' or #list < n then
 				note_old(c, T, old)
 			end
 			store(c, T)

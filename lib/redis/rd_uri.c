@@ -111,6 +111,10 @@ static int read_server(struct rd_uri *u, char *server, simidx_error *err)
 		if (u->password)
 			*u->password++ = '\0';
 		u->user = *server ? server : NULL;
+		if (u->password && u->password[strcspn(u->password, " \t\r\n")])
+			return rd_fail(err, SIMIDX_E_ARG,
+				       "the password has blanks: SIMIDX_REDIS_PASSWORD or "
+				       "password-file gives such a one");
 	} else {
 		host = server;
 	}

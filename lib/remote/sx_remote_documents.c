@@ -19,7 +19,8 @@ static int rows_suffice(const sx_remote_search *s, const sx_finding *f)
 	const sx_schema *schema = view->snapshot.index->schema;
 
 	return s->engine->capabilities & SIMIDX_ENGINE_SOUND_ROWS && !schema->has_fp2 &&
-	       !schema->has_times && !(f->q->asked->flags & SIMIDX_QUERY_LABELS);
+	       !schema->has_times && !(f->q->asked->flags & SIMIDX_QUERY_LABELS) &&
+	       !f->hits->rows.is_mixed;
 }
 
 /* Ask for the documents of the next rows of a query, `most` of them, with those of others. */

@@ -296,6 +296,35 @@ static int add_changed(sx_remote_search *s, uint64_t id, simidx_error *err)
 
 /* ---- hits ---- */
 
+static int compare_ids(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * Rows of an engine that says all by rows are of one moment each, and not of the same one. So they
+ * may have a document twice, if it was replaced while they came: then documents are looked up.
+ */
+static int find_mixed(sx_remote_search *s, sx_hit_rows *rows, simidx_error *err)
+{
+	uint64_t *id;
+
+	rows->is_mixed = 0;
+	if (!(s->engine->capabilities & SIMIDX_ENGINE_SOUND_ROWS) || rows->n < 2)
+		return SIMIDX_OK;
+	if (sx_reserve(&s->id, &s->id_cap, s->n_ids + rows->n, sizeof(*s->id)))
+		return sx_fail_nomem(err);
+	id = s->id + s->n_ids;
+	for (size_t i = 0; i < rows->n; i++)
+		id[i] = rows->at[i].id;
+	qsort(id, rows->n, sizeof(*id), compare_ids);
+	for (size_t i = 1; i < rows->n; i++)
+		rows->is_mixed |= id[i] == id[i - 1];
+	return SIMIDX_OK;
+}
+
 /*
  * Bring the rows of a query into the order in which their documents are wanted, and add a hit for
  * each of their fingerprints. An engine may have sent a row twice, and a larger radius finds
@@ -330,7 +359,7 @@ static int add_hits(sx_remote_search *s, sx_finding *f, simidx_error *err)
 	f->hits->most = n;
 	if (n > 1)
 		qsort(rows->at, n, sizeof(*rows->at), compare_by_distance);
-	return rc;
+	return rc ? rc : find_mixed(s, rows, err);
 }
 
 /* Whether a decision rests on one of these queries: then it is looked up by itself. */

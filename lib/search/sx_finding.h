@@ -44,6 +44,7 @@ typedef struct sx_hit_rows {
 	size_t n, cap;
 	sx_row_document *document;
 	size_t from, to, document_cap;
+	int is_mixed; /* an engine has sent a document before and after a change */
 } sx_hit_rows;
 
 typedef struct sx_hits {

@@ -53,7 +53,7 @@ static int is_near_alone(const sx_query *q, unsigned distance)
 	uint64_t most = q->asked->radius2;
 
 	if (q->is_weighted)
-		most = most * SIMIDX_TEXT_RADIUS_NO_FP2 / SIMIDX_TEXT_RADIUS;
+		most = most * SIMIDX_TEXT_RADIUS_NO_FP2 / q->text_radius;
 	return distance <= most;
 }
 
@@ -128,6 +128,9 @@ int sx_query_init(sx_query *q, const simidx *index, const simidx_query *a, simid
 	q->ignore = 0;
 	q->unit = a->weights ? sx_weights_unit(a->weights, index->schema->bits, &q->ignore) : 1;
 	q->has_fp2 = (a->flags & SIMIDX_QUERY_FP2) != 0;
+	q->text_radius = SIMIDX_TEXT_RADIUS_SAME;
+	if (q->has_fp2 && q->is_weighted && sx_schema_has_triples(index->schema))
+		q->text_radius = SIMIDX_TEXT_RADIUS;
 	q->max_bits = a->radius;
 	if (a->weights) {
 		sx_weights_sort(&q->by_weight, a->weights, index->schema->bits, q->radius);

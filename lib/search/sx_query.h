@@ -21,6 +21,7 @@ typedef struct sx_query {
 	unsigned unit;      /* all weights are 0 or this; 0 = they are several */
 	uint64_t ignore;    /* bits of weight 0 */
 	int has_fp2;
+	unsigned text_radius; /* of searches for texts by both fingerprints of such an index */
 	int is_text;        /* texts without features do not match */
 	int is_empty;       /* it is itself of one: nothing matches */
 	sx_by_weight by_weight; /* where it is weighted */

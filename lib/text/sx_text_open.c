@@ -146,8 +146,8 @@ static int open_like(const char *profile, const simidx_text_options *options, si
 
 	if (rc)
 		return rc;
-	/* Those of older indexes are made from the same features as the first ones. */
-	settings.triples &= sx_text_profile_has_triples(profile);
+	/* Second fingerprints are made as those of the index, which nobody can ask for. */
+	settings.triples = sx_text_profile_has_triples(profile);
 	/* Before the lists are read: they may be large, and the wrong ones. */
 	sx_text_profile_format(own, &settings);
 	rc = sx_text_profile_check(profile, own, err);

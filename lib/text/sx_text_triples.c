@@ -23,7 +23,7 @@ void sx_triples_begin(sx_triples *triples)
 static void put(sx_triples *triples, uint64_t hash)
 {
 	uint64_t *slot = triples->slot, key = hash + !hash;
-	size_t i = hash & (triples->n_slots - 1);
+	size_t i = key & (triples->n_slots - 1);
 
 	while (slot[i] && slot[i] != key)
 		i = (i + 1) & (triples->n_slots - 1);

@@ -40,7 +40,7 @@ static int judge(const sxt_model *m, const sxt_doc *doc, const simidx_query *q, 
 	if (!(q->flags & SIMIDX_QUERY_FP2))
 		return 1;
 	if (doc->lacks_fp2)
-		return q->weights ? (uint64_t)out->first * 232 <= (uint64_t)q->radius2 * 59
+		return q->weights ? (uint64_t)out->first * 144 <= (uint64_t)q->radius2 * 59
 				  : out->first <= q->radius2;
 	out->distance2 = sum(doc->fp2 ^ q->fp2, NULL);
 	out->weighted_distance += sum(doc->fp2 ^ q->fp2, q->weights2);

@@ -32,6 +32,14 @@ for how in 'beside --commit 2000' 'beside --commit 100000' 'never --commit 2000'
 	cmp -s rows.tsv out || fail "--merge $how: other documents"
 done
 
+# So much comes that the load builds the index anew, while a merge may be at work.
+rm -rf ix
+run 0 "$load" -q -F tsv ix first.tsv
+run 0 timeout 120 "$load" --merge beside -F tsv ix rest.tsv
+sums_up '299,000 documents loaded; index has 300,000'
+run 0 "$query" dump ix
+cmp -s rows.tsv out || fail '--merge beside and a rebuild: other documents'
+
 # Another process merges while two load.
 rm -rf ix
 run 0 "$load" -q -F tsv ix first.tsv

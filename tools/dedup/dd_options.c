@@ -58,7 +58,8 @@ static const struct tl_option near_rows[] = {
 	  .more = "Texts are compared if the bits in which their fingerprints differ weigh at most "
 		  "A, as 'simidx-query search --help' explains (default: by --similarity, 320 for "
 		  "0.8, 120 more for each tenth less, and 200 from 0.9 on). With --no-verify they "
-		  "are near then (default: 160)." },
+		  "are near then (default: 160; features, and texts with an index of an older "
+		  "version: 112)." },
 	{ 0, "all", NULL, TL_FLAG(struct dd_options, compare_all),
 	  .help = "compare with all texts that may be near",
 	  .more = "Compare a text with all that are within --accept. Without this it is compared "

@@ -29,7 +29,7 @@ static void fill_sketch(const struct ld_target *target, const struct ld_item *it
 	sketch->flags = doc->flags & SIMIDX_DOC_FP2 ? SIMIDX_SKETCH_FP2 : 0;
 	if (item->row.kind == IN_FINGERPRINT || target->options->radius >= 0)
 		return;
-	sketch->flags |= SIMIDX_SKETCH_WEIGHTS;
+	sketch->flags |= SIMIDX_SKETCH_WEIGHTS | (item->flags & SIMIDX_SKETCH_TRIPLES);
 	memcpy(sketch->weights, item->weights, sizeof(sketch->weights));
 	memcpy(sketch->weights2, item->weights2, sizeof(sketch->weights2));
 }

@@ -479,7 +479,6 @@ static int begin(struct ld_run *run)
 
 static void end(struct ld_run *run)
 {
-	ld_merger_end(&run->merger);
 	ld_queue_free(run->queue);
 	ld_full_free(&run->full);
 	ld_places_free(run->places);
@@ -549,6 +548,8 @@ int ld_run(const struct ld_options *options)
 		if (!code)
 			code = options->merge_only ? run_merge(&run) : run_inputs(&run);
 		ld_target_close(&target);
+		/* It may have waited for the lock that a loader had. */
+		ld_merger_end(&run.merger);
 	}
 	ld_decided_clear(&run.decided);
 	return ld_report_end(&run.report, code);

@@ -126,6 +126,17 @@ static int commit(struct ld_run *run, const struct ld_mark *mark)
 	return rc ? ld_store_fail(run, &err) : 0;
 }
 
+/* Whether the writer, with nothing pending, was given so much that the rest is for a loader. */
+static int is_too_much(const struct ld_run *run)
+{
+	const struct ld_target *target = run->target;
+
+	return target->state == LD_INSERTING && run->put >= LD_BATCH && !target->is_new &&
+	       run->options->write == LD_WRITE_AUTO && run->options->merge != LD_MERGE_NEVER &&
+	       run->put > target->documents / INSERTED_SHARE &&
+	       simidx_writer_pending(target->writer) == 0;
+}
+
 int ld_store_commit(struct ld_run *run)
 {
 	uint64_t stored = ld_target_stored(run->target);
@@ -135,7 +146,7 @@ int ld_store_commit(struct ld_run *run)
 		rc = commit(run, &run->mark);
 
 	/* If only the merge failed that a commit may end with, the documents are stored. */
-	if (!rc && run->options->merge == LD_MERGE_BESIDE &&
+	if (!rc && run->options->merge == LD_MERGE_BESIDE && !is_too_much(run) &&
 	    simidx_writer_merge_state(run->target->writer) & SIMIDX_MERGE_DUE)
 		ld_merger_begin(&run->merger, run->options);
 	if (!rc || ld_target_stored(run->target) > stored) {
@@ -157,17 +168,6 @@ static uint64_t rows_left(const struct ld_run *run)
 	if (!bytes || total <= bytes)
 		return 0;
 	return (uint64_t)((double)run->report.rows * (double)(total - bytes) / (double)bytes);
-}
-
-/* Whether the writer, with nothing pending, was given so much that the rest is for a loader. */
-static int is_too_much(const struct ld_run *run)
-{
-	const struct ld_target *target = run->target;
-
-	return target->state == LD_INSERTING && run->put >= LD_BATCH && !target->is_new &&
-	       run->options->write == LD_WRITE_AUTO && run->options->merge != LD_MERGE_NEVER &&
-	       run->put > target->documents / INSERTED_SHARE &&
-	       simidx_writer_pending(target->writer) == 0;
 }
 
 /*
