@@ -379,7 +379,7 @@ static int wait_for_merge(simidx_writer *w, uint64_t n, simidx_error *err)
 		is_far = is_above(w, &s.header, 2);
 		sx_snapshot_end(&s);
 	}
-	/* Who has the lock may keep it long: the first step waits no longer than the writer would. */
+	/* Who has the lock may keep it long: the first step waits as long as the writer would. */
 	if (!rc && is_far)
 		rc = sx_store_lock(store, w->options.wait_ms, err);
 	if (!rc && is_far) {

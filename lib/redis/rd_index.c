@@ -277,8 +277,8 @@ int rd_script_call(struct rd_index *x, struct rd_args *args, redisReply **out, i
 		*sent = link.c && link.sent;
 	rd_link_give(&x->server, &link);
 	if (!rc && reply->type == REDIS_REPLY_ERROR) {
-		/* What the script has changed before it failed stays. Other types of keys and memory
-		   that is full show before it changes something. */
+		/* What the script has changed before it failed stays. Other types of keys, and
+		   memory that is full, show before it changes something. */
 		if (sent && strstr(reply->str, "script: ") && !strstr(reply->str, "WRONGTYPE") &&
 		    !strstr(reply->str, "OOM"))
 			*sent = 1;

@@ -36,7 +36,7 @@ done
 rm -rf ix
 run 0 "$load" -q -F tsv ix first.tsv
 run 0 timeout 120 "$load" --merge beside -F tsv ix rest.tsv
-sums_up '299,000 documents loaded; index has 300,000'
+sums_up '299,000 documents added by a rebuild; index has 300,000'
 run 0 "$query" dump ix
 cmp -s rows.tsv out || fail '--merge beside and a rebuild: other documents'
 

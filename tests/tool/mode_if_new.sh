@@ -137,6 +137,23 @@ if [ -n "${SX_TEXT-}" ]; then
 	rm -rf words
 	run 0 "$load" -q --no-fp2 --mode if-new --emit dup words texts/1000 copy
 	printf 'copy\tcopy\t0\t0\t0\ttexts/1000\n' | output
+	# The limit is the one of the index: 160 where second fingerprints are made from runs of words,
+	# and 112 where they are made from the same features. These two weigh 138 and more by the second.
+	mkdir edited
+	awk 'BEGIN {
+		for (i = 0; i < 200; i++) {
+			word = "w" (i * i * 7919 + i * 31) % 3001
+			printf " %s", word >"edited/1"
+			printf " %s", i % 25 == 5 && i < 175 ? "new" i : word >"edited/2"
+		}
+	}'
+	weight=$("$query" similar edited/1 edited/2 | sed -n 's/^weight .* \([0-9]*\) by the second$/\1/p')
+	[ "$weight" -gt 112 ] && [ "$weight" -le 160 ] || fail "the texts weigh $weight"
+	rm -rf words
+	run 0 "$load" -q --mode if-new --emit new words edited/1 edited/2
+	printf 'edited/1\n' | output
+	run 0 "$load" -q --mode if-new --accept 112 --create truncate --emit new words edited/1 edited/2
+	printf 'edited/1\nedited/2\n' | output
 	# A text without words is near to nothing.
 	: >texts/none1
 	: >texts/none2
