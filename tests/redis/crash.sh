@@ -34,7 +34,8 @@ check() {
 	run 0 "$query" stats --json "$uri"
 	grep -q "\"documents\":$(wc -l <there)," out || fail 'the count is wrong'
 }
-: >acknowledged >given
+: >acknowledged
+: >given
 
 for moment in $(seq "$moments"); do
 	rows "$moment" >now

@@ -10,6 +10,9 @@ unset SIMIDX_REDIS_PASSWORD
 
 trap 'exec 2>/dev/null; kill -9 $(cat "$tmp"/*.pid 2>/dev/null) 2>/dev/null; wait 2>/dev/null; rm -rf "$tmp"' EXIT
 
+# Ports of the servers that have these names.
+main= kept=
+
 # server NAME OPTION...: begin one on a port of 127.0.0.1 that nobody has, which is then in $NAME, and on
 # the socket NAME.sock.
 server() {
