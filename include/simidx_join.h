@@ -25,8 +25,8 @@ extern "C" {
 
 #define SIMIDX_JOIN_DEFAULT_RADIUS 0xffffffffu /**< see simidx_join_options */
 #define SIMIDX_JOIN_DEFAULT_RADIUS2 16         /**< in bits, of both fingerprints together */
-#define SIMIDX_JOIN_TRIPLES_RADIUS2 20 /**< the same for texts whose second fingerprints were made
-                                            from runs of three words (SIMIDX_SKETCH_TRIPLES) */
+#define SIMIDX_JOIN_TRIPLES_RADIUS2 20 /**< the same in an index of texts whose second fingerprints
+                                            were made from runs of three words */
 #define SIMIDX_JOIN_NO_RADIUS2 0xffffffffu     /**< see simidx_join_info */
 
 #define SIMIDX_JOIN_TEXT 1u /**< the fingerprints are those of texts: see simidx_join_options */
@@ -78,7 +78,9 @@ typedef struct simidx_join_options {
 	size_t size;        /**< sizeof; SIMIDX_JOIN_OPTIONS_INIT sets it */
 	unsigned flags;     /**< SIMIDX_JOIN_ flags */
 	unsigned radius;    /**< 0..f, or SIMIDX_JOIN_DEFAULT_RADIUS */
-	unsigned radius2;   /**< the same, for SIMIDX_JOIN_DEFAULT_RADIUS2; 0 = both are equal */
+	unsigned radius2;   /**< of both fingerprints together, with SIMIDX_JOIN_FP2; 0 = both are
+	                         equal; SIMIDX_JOIN_DEFAULT_RADIUS = SIMIDX_JOIN_DEFAULT_RADIUS2, or
+	                         _TRIPLES_RADIUS2 as the profile says */
 	unsigned threads;   /**< 0 = one for each core; at most 256 are used */
 	uint64_t memory;    /**< bytes to work in, 16 MiB to 64 TiB; 0 = 256 MiB. More than the
 	                         machine has is not used */

@@ -94,12 +94,13 @@ static int choose_radii(sx_join *join, simidx_error *err)
 	const uint64_t tuned = sx_join_tuned(join)->many_texts;
 	unsigned bits = join->input[0].index->schema->bits;
 	simidx_join_info *info = &join->info;
-	int has_fp2 = 1;
+	int has_fp2 = 1, has_triples = 1;
 
 	info->size = sizeof(*info);
 	for (unsigned i = 0; i < join->n_inputs; i++) {
 		info->documents += sx_header_documents(&join->input[i].snapshot.header);
 		has_fp2 &= join->input[i].index->schema->has_fp2;
+		has_triples &= sx_schema_has_triples(join->input[i].index->schema);
 	}
 	info->radius = o->radius;
 	if (o->radius == SIMIDX_JOIN_DEFAULT_RADIUS)
@@ -112,9 +113,9 @@ static int choose_radii(sx_join *join, simidx_error *err)
 			       info->radius, bits);
 	info->radius2 = SIMIDX_JOIN_NO_RADIUS2;
 	if (o->flags & SIMIDX_JOIN_FP2 && has_fp2)
-		info->radius2 = o->radius2 == SIMIDX_JOIN_DEFAULT_RADIUS
-					? SIMIDX_JOIN_DEFAULT_RADIUS2
-					: o->radius2;
+		info->radius2 = o->radius2 != SIMIDX_JOIN_DEFAULT_RADIUS ? o->radius2
+				: has_triples ? SIMIDX_JOIN_TRIPLES_RADIUS2
+					      : SIMIDX_JOIN_DEFAULT_RADIUS2;
 	info->threads = sx_pool_threads(o->threads);
 	return SIMIDX_OK;
 }

@@ -283,11 +283,12 @@ int rd_script_call(struct rd_index *x, struct rd_args *args, redisReply **out, i
 		    !strstr(reply->str, "OOM"))
 			*sent = 1;
 		rc = rd_reply_fail(&x->server, reply, err);
-	} else if (!rc && rd_says(reply, "moved"))
+	} else if (!rc && rd_says(reply, "moved")) {
 		rc = rd_fail(err, SIMIDX_E_MOVED, "%s: the index \"%s\" was made anew",
 			     x->server.uri.place, x->server.uri.name);
-	else if (!rc && !rd_is_string(reply, 0))
+	} else if (!rc && !rd_is_string(reply, 0)) {
 		rc = rd_reply_odd(&x->server, err);
+	}
 	if (rc && reply)
 		freeReplyObject(reply);
 	else if (!rc)

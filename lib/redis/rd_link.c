@@ -159,13 +159,19 @@ static int connect_to(struct rd_server *server, struct rd_link *link, simidx_err
 static int introduce(struct rd_server *server, struct rd_link *link, simidx_error *err)
 {
 	const struct rd_uri *u = &server->uri;
+	simidx_error own = { .code = SIMIDX_OK };
 	int rc = SIMIDX_OK;
 
 	if (u->password && u->user)
-		rc = rd_link_ask(server, link, NULL, err, "AUTH %s %s", u->user, u->password);
+		rc = rd_link_ask(server, link, NULL, &own, "AUTH %s %s", u->user, u->password);
 	else if (u->password)
-		rc = rd_link_ask(server, link, NULL, err, "AUTH %s", u->password);
-	return rc || !u->db ? rc : rd_link_ask(server, link, NULL, err, "SELECT %u", u->db);
+		rc = rd_link_ask(server, link, NULL, &own, "AUTH %s", u->password);
+	/* What does not know the command may repeat it in its answer. */
+	if (rc && strstr(own.text, u->password))
+		return rd_fail(err, rc, "%s: it refuses AUTH", u->place);
+	if (rc)
+		return rd_fail(err, rc, "%s", own.text);
+	return !u->db ? SIMIDX_OK : rd_link_ask(server, link, NULL, err, "SELECT %u", u->db);
 }
 
 static void drop_link(struct rd_link *link)

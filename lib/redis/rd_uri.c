@@ -187,7 +187,9 @@ int rd_uri_read(const char *text, struct rd_uri *out, simidx_error *err)
 		rc = rd_fail(err, SIMIDX_E_ARG, "the URI has no name=NAME");
 	if (!rc && !out->password && file)
 		return read_password(out, file, err);
-	if (!out->password && variable && *variable && strlen(variable) < sizeof(out->secret)) {
+	if (!rc && !out->password && variable && *variable) {
+		if (strlen(variable) >= sizeof(out->secret))
+			return rd_fail(err, SIMIDX_E_ARG, "SIMIDX_REDIS_PASSWORD is too long");
 		strcpy(out->secret, variable);
 		out->password = out->secret;
 	}

@@ -50,17 +50,21 @@ void sx_err_clear(simidx_error *err)
 
 /*
  * The URI of an index may have a password, "scheme://USER:PASSWORD@HOST/...": three asterisks take
- * its place.
+ * its place. A text that was cut off may have lost the @.
  */
-static void hide_passwords(char *text)
+static void hide_passwords(simidx_error *err)
 {
-	for (char *at = strstr(text, "://"); at; at = strstr(at, "://")) {
+	int is_cut = strlen(err->text) == sizeof(err->text) - 1;
+
+	for (char *at = strstr(err->text, "://"); at; at = strstr(at, "://")) {
 		char *colon, *end;
 
 		at += 3;
 		end = at + strcspn(at, " ?");
 		while (end > at && *end != '@')
 			end--;
+		if (end == at && is_cut && !strpbrk(at, " ?"))
+			end = at + strlen(at);
 		colon = memchr(at, ':', (size_t)(end - at));
 		if (colon && end - colon > 3) {
 			memcpy(colon + 1, "***", 3);
@@ -81,7 +85,7 @@ int sx_fail(simidx_error *err, int code, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(err->text, sizeof(err->text), format, ap);
 	va_end(ap);
-	hide_passwords(err->text);
+	hide_passwords(err);
 	return code;
 }
 
@@ -122,7 +126,7 @@ int sx_fail_errno(simidx_error *err, int sys_errno, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(err->text, sizeof(err->text), format, ap);
 	va_end(ap);
-	hide_passwords(err->text);
+	hide_passwords(err);
 	/* This form is thread-safe and the same in every libc. */
 	if (strerror_r(sys_errno, reason, sizeof(reason)))
 		snprintf(reason, sizeof(reason), "error %d", sys_errno);

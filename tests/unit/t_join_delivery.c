@@ -312,6 +312,34 @@ START_TEST(test_documents_without_ids)
 }
 END_TEST
 
+/* What the profile says of second fingerprints decides how far both may differ. */
+START_TEST(test_default_of_both_fingerprints)
+{
+	static const char *const profile[] = { "w v1", "w v1 fp2=3", "w v1 fp2=3 stem=x",
+					       "w fp2=34" };
+	static const unsigned want[] = { 16, 20, 20, 16 };
+	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
+	simidx_join_options o = SIMIDX_JOIN_OPTIONS_INIT;
+	struct planned planned;
+	simidx *index;
+
+	create.flags = SIMIDX_CREATE_FP2;
+	create.profile = profile[_i];
+	index = sxt_create(t_path, &create);
+	taker.groups = hear_groups;
+	o.flags = SIMIDX_JOIN_FP2;
+	o.planned = hear_planned;
+	o.ctx = &planned;
+	ck_assert_sx(simidx_pairs(index, NULL, &o, &taker, &sxt_err), SIMIDX_E_STOPPED);
+	ck_assert_uint_eq(planned.info.radius2, want[_i]);
+	o.radius2 = 18;
+	ck_assert_sx(simidx_pairs(index, NULL, &o, &taker, &sxt_err), SIMIDX_E_STOPPED);
+	ck_assert_uint_eq(planned.info.radius2, 18);
+	simidx_close(index);
+}
+END_TEST
+
 /* What is told is what is used. */
 START_TEST(test_limits)
 {
@@ -374,6 +402,7 @@ static const sxt_test tests[] = {
 	{ &test_labels_are_of_the_snapshot, 0, 3 },
 	{ &test_stopped, 0, 1 },
 	{ &test_documents_without_ids, 0, 1 },
+	{ &test_default_of_both_fingerprints, 0, 4 },
 	{ &test_limits, 0, 1 },
 	{ &test_bad_arguments, 0, 1 },
 };

@@ -43,8 +43,6 @@ simidx_join_options qr_join_options(const struct qr_context *ctx, const struct q
 	o.flags = SIMIDX_JOIN_LABELS;
 	if (*profile && tl_features_is_text(profile))
 		o.flags |= SIMIDX_JOIN_TEXT | SIMIDX_JOIN_FP2;
-	if (tl_features_has_triples(profile))
-		o.radius2 = SIMIDX_JOIN_TRIPLES_RADIUS2;
 	o.radius = join->radius;
 	o.memory = join->memory;
 	o.tmpdir = join->tmpdir;
