@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simidx_sketch.h>
-
 #include "plan/sx_plan.h"
 #include "util/sx_alloc.h"
 #include "util/sx_bytes.h"
@@ -25,7 +23,7 @@
 #define VISIT_ENTRIES 64 /* fingerprints that can be compared in the time of a visit */
 #define MAX_CANDIDATES 64 /* lines whose entries are compared together */
 #define MAX_PREFETCH 16
-#define SCAN_ENTRIES 1024 /* compared at once where all are */
+#define SCAN_ENTRIES 1024 /* fingerprints compared at once */
 
 /* Two cache lines, of which the second is read only where a tag is near. */
 struct line {
@@ -35,6 +33,7 @@ struct line {
 };
 
 static_assert(sizeof(struct line) == 128, "a line is two cache lines");
+static_assert(MAX_CANDIDATES * LANES <= SCAN_ENTRIES, "candidates are compared at once");
 
 /* Lines, in chunks that never move: growing copies nothing. */
 struct lines {
@@ -388,42 +387,61 @@ static struct line *line_of_visit(const sx_memtable_buckets *l, uint64_t visit)
 	return line_at(&l->table[table_of_visit(visit)].first, (uint32_t)(visit >> VISIT_BUCKET));
 }
 
+/* What is asked, and where the answer goes. */
+struct search {
+	const sx_memtable_buckets *buckets;
+	const sx_fresh_query *query;
+	sx_u64s *fps;
+};
+
+/* Take of n fingerprints those that are near and accepted. */
+static int take_near(const struct search *s, const uint64_t *fp, size_t n)
+{
+	const sx_fresh_query *q = s->query;
+	uint32_t hit[SCAN_ENTRIES];
+	size_t hits = s->buckets->kernel->near_u64(fp, n, q->fp, q->k, hit);
+
+	for (size_t i = 0; i < hits; i++)
+		if ((!q->accepts || q->accepts(q->ctx, fp[hit[i]])) &&
+		    sx_u64s_push(s->fps, fp[hit[i]]))
+			return -1;
+	return 0;
+}
+
 /* Entries whose tag is near: to be compared when what all of them need was asked for. */
 struct candidates {
 	const struct line *line[MAX_CANDIDATES];
 	uint32_t near[MAX_CANDIDATES]; /* bit i: entry i of the line */
 	size_t n;
+	uint64_t n_compared;
 };
 
 /* Compare the candidates, and forget them. */
-static int compare(const sx_memtable_buckets *l, struct candidates *c, uint64_t query, unsigned k,
-		   sx_u64s *fps, uint64_t *compared)
+static int compare(const struct search *s, struct candidates *c)
 {
-	size_t n = c->n;
+	const uint64_t *fps = s->buckets->fp;
+	uint64_t fp[MAX_CANDIDATES * LANES];
+	size_t n = c->n, n_fps = 0;
 
 	c->n = 0;
 	for (size_t i = 0; i < n; i++) {
 		c->near[i] &= (1u << c->line[i]->used) - 1;
 		for (uint32_t near = c->near[i]; near; near &= near - 1)
-			sx_prefetch(&l->fp[c->line[i]->entry[__builtin_ctz(near)]]);
+			sx_prefetch(&fps[c->line[i]->entry[__builtin_ctz(near)]]);
 	}
 	for (size_t i = 0; i < n; i++)
-		for (uint32_t near = c->near[i]; near; near &= near - 1) {
-			uint64_t fp = l->fp[c->line[i]->entry[__builtin_ctz(near)]];
-
-			++*compared;
-			if (simidx_is_near(fp, query, k) && sx_u64s_push(fps, fp))
-				return -1;
-		}
-	return 0;
+		for (uint32_t near = c->near[i]; near; near &= near - 1)
+			fp[n_fps++] = fps[c->line[i]->entry[__builtin_ctz(near)]];
+	c->n_compared += n_fps;
+	return take_near(s, fp, n_fps);
 }
 
 /* Add what is near in a bucket to the candidates. */
-static int near_in_bucket(const sx_memtable_buckets *l, uint64_t visit, uint64_t query, unsigned k,
-			  struct candidates *c, sx_u64s *fps, uint64_t *compared)
+static int near_in_bucket(const struct search *s, uint64_t visit, struct candidates *c)
 {
-	unsigned t = table_of_visit(visit), rest = NO_BITS - (visit & NO_BITS);
-	uint32_t tag = tag_of(l, t, aligned(l, t, query));
+	const sx_memtable_buckets *l = s->buckets;
+	unsigned t = table_of_visit(visit), rest = NO_BITS - (visit & NO_BITS), k = s->query->k;
+	uint32_t tag = tag_of(l, t, aligned(l, t, s->query->fp));
 	const struct line *line = line_of_visit(l, visit);
 
 	for (;;) {
@@ -434,7 +452,7 @@ static int near_in_bucket(const sx_memtable_buckets *l, uint64_t visit, uint64_t
 			sx_prefetch(&line->used);
 			c->line[c->n] = line;
 			c->near[c->n++] = near;
-			if (c->n == MAX_CANDIDATES && compare(l, c, query, k, fps, compared))
+			if (c->n == MAX_CANDIDATES && compare(s, c))
 				return -1;
 		}
 		if (line->word[0] == NO_LINE)
@@ -444,32 +462,28 @@ static int near_in_bucket(const sx_memtable_buckets *l, uint64_t visit, uint64_t
 }
 
 /* All fingerprints, one after another. */
-static int near_of_all(const sx_memtable_buckets *l, uint64_t query, unsigned k, sx_u64s *fps,
-		       uint64_t *candidates)
+static int near_of_all(const struct search *s, uint64_t *candidates)
 {
-	uint32_t hit[SCAN_ENTRIES];
+	const sx_memtable_buckets *l = s->buckets;
 
-	for (size_t from = 0; from < l->n; from += SCAN_ENTRIES) {
-		size_t n = l->n - from < SCAN_ENTRIES ? l->n - from : SCAN_ENTRIES;
-		size_t hits = l->kernel->near_u64(l->fp + from, n, query, k, hit);
-
-		for (size_t i = 0; i < hits; i++)
-			if (sx_u64s_push(fps, l->fp[from + hit[i]]))
-				return -1;
-	}
+	for (size_t from = 0; from < l->n; from += SCAN_ENTRIES)
+		if (take_near(s, l->fp + from,
+			      l->n - from < SCAN_ENTRIES ? l->n - from : SCAN_ENTRIES))
+			return -1;
 	*candidates += l->n;
 	return 0;
 }
 
-int sx_memtable_buckets_near(const sx_memtable_buckets *l, const sx_probes *probes,
-			     uint64_t query, unsigned k, sx_u64s *fps, uint64_t *candidates)
+int sx_memtable_buckets_near(const sx_memtable_buckets *l, const sx_fresh_query *query,
+			     sx_u64s *fps, uint64_t *candidates)
 {
+	const struct search s = { l, query, fps };
 	struct candidates c;
 	struct visits visits;
 	size_t first = fps->n;
 
-	if (!choose_visits(l, probes, &visits))
-		return near_of_all(l, query, k, fps, candidates);
+	if (!choose_visits(l, query->probes, &visits))
+		return near_of_all(&s, candidates);
 	/* The cache misses of all buckets are waited for together, of their second lines too. */
 	for (size_t i = 0; i < visits.n; i++)
 		sx_prefetch(line_of_visit(l, visits.at[i]));
@@ -479,12 +493,13 @@ int sx_memtable_buckets_near(const sx_memtable_buckets *l, const sx_probes *prob
 		if (next != NO_LINE)
 			sx_prefetch(line_at(&l->table[table_of_visit(visits.at[i])].more, next));
 	}
-	c.n = 0;
+	c.n = c.n_compared = 0;
 	for (size_t i = 0; i < visits.n; i++)
-		if (near_in_bucket(l, visits.at[i], query, k, &c, fps, candidates))
+		if (near_in_bucket(&s, visits.at[i], &c))
 			return -1;
-	if (compare(l, &c, query, k, fps, candidates))
+	if (compare(&s, &c))
 		return -1;
+	*candidates += c.n_compared;
 	if (fps->n - first < 2)
 		return 0;
 	if (sx_sort_u64(fps->at + first, fps->n - first))

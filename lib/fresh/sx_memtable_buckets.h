@@ -17,9 +17,7 @@
 
 #include <stdint.h>
 
-#include "kernel/sx_kernel.h"
-#include "plan/sx_probes.h"
-#include "util/sx_u64s.h"
+#include "fresh/sx_memtable.h"
 
 typedef struct sx_memtable_buckets sx_memtable_buckets;
 
@@ -39,11 +37,11 @@ void sx_memtable_buckets_prefetch_add(const sx_memtable_buckets *buckets, uint64
 void sx_memtable_buckets_drop_last(sx_memtable_buckets *buckets);
 
 /**
- * Append the distinct fingerprints that differ from the query in at most k bits: those in the
- * buckets of the probes, and perhaps others. 0 or -1.
+ * Append the distinct fingerprints that a query asks for: those in the buckets of its probes, and
+ * perhaps others. 0 or -1.
  */
-int sx_memtable_buckets_near(const sx_memtable_buckets *buckets, const sx_probes *probes,
-			     uint64_t query, unsigned k, sx_u64s *fps, uint64_t *candidates);
+int sx_memtable_buckets_near(const sx_memtable_buckets *buckets, const sx_fresh_query *query,
+			     sx_u64s *fps, uint64_t *candidates);
 
 /** Have the CPU fetch the first lines of the probes, of the first ones if there are many. */
 void sx_memtable_buckets_prefetch(const sx_memtable_buckets *buckets, const sx_probes *probes);
