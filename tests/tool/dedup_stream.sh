@@ -322,7 +322,7 @@ run 2 "$dedup" --stream --index files rows.jsonl
 says 'files is not a simidx index'
 run 0 "$load" -q -F lines bare - <<<0123456789abcdef
 run 2 "$dedup" --stream --index bare rows.jsonl
-says 'bare: holds fingerprints, so texts do not fit'
+says "bare: the index holds fingerprints, so texts do not fit"
 # --dups must not be an input: that would be empty.
 cp rows.jsonl t.jsonl
 ln t.jsonl same.jsonl

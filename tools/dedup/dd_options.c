@@ -321,7 +321,7 @@ int dd_parse_options(int argc, char **argv, struct dd_options *options)
 	int code;
 
 	memset(options, 0, sizeof(*options));
-	options->similarity = DD_SIMILARITY;
+	options->similarity = SIMIDX_DEDUP_SIMILARITY;
 	options->radius = options->accept = -1;
 	options->spill = UINT64_MAX;
 	code = tl_parse(&dd_command, options, NULL, argc, argv);

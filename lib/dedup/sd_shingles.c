@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "dedup/dd_shingles.h"
+#include "dedup/sd_shingles.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "util/sx_alloc.h"
+#include "util/sx_err.h"
 
 /*
  * Hashes are spread evenly, so that sharing them out to as many places as there are hashes nearly
@@ -14,30 +16,23 @@
 #define MOST_PLACES ((size_t)1 << 16)
 #define FEW 64
 
-struct dd_shingler {
+struct sd_shingler {
 	simidx_text *text;
-	struct in_room ends; /* size_t: where each place ends */
+	size_t *end; /* of each place, while hashes are sorted */
+	size_t room;
 };
 
-static int fail_memory(simidx_error *err)
-{
-	err->code = SIMIDX_E_NOMEM;
-	err->sys_errno = 0;
-	snprintf(err->text, sizeof(err->text), "out of memory");
-	return err->code;
-}
-
-int dd_shingler_open(struct dd_shingler **out, simidx_error *err)
+int sd_shingler_open(struct sd_shingler **out, simidx_error *err)
 {
 	simidx_text_options options = SIMIDX_TEXT_OPTIONS_INIT;
-	struct dd_shingler *shingler = calloc(1, sizeof(*shingler));
+	struct sd_shingler *shingler = calloc(1, sizeof(*shingler));
 	int rc;
 
 	*out = NULL;
 	if (!shingler)
-		return fail_memory(err);
+		return sx_fail_nomem(err);
 	options.extractor = "unspaced12";
-	options.grams = 1u << (DD_SHINGLE_TOKENS - 1);
+	options.grams = 1u << (SD_SHINGLE_TOKENS - 1);
 	rc = simidx_text_open(&options, &shingler->text, err);
 	if (rc) {
 		free(shingler);
@@ -47,12 +42,12 @@ int dd_shingler_open(struct dd_shingler **out, simidx_error *err)
 	return 0;
 }
 
-void dd_shingler_close(struct dd_shingler *shingler)
+void sd_shingler_close(struct sd_shingler *shingler)
 {
 	if (!shingler)
 		return;
 	simidx_text_close(shingler->text);
-	free(shingler->ends.bytes);
+	free(shingler->end);
 	free(shingler);
 }
 
@@ -77,16 +72,16 @@ static void insert_all(uint64_t *hash, size_t n)
 }
 
 /* Copy n hashes in ascending order. */
-static int sort_hashes(struct dd_shingler *shingler, const uint64_t *from, size_t n, uint64_t *to)
+static int sort_hashes(struct sd_shingler *shingler, const uint64_t *from, size_t n, uint64_t *to)
 {
 	size_t places = 2, *end, at = 0;
 	unsigned shift = 63;
 
 	for (; places < n && places < MOST_PLACES; places *= 2)
 		shift--;
-	if (in_room_have(&shingler->ends, places * sizeof(*end)))
+	if (sx_reserve(&shingler->end, &shingler->room, places, sizeof(*end)))
 		return -1;
-	end = shingler->ends.bytes;
+	end = shingler->end;
 	memset(end, 0, places * sizeof(*end));
 	for (size_t i = 0; i < n; i++)
 		end[from[i] >> shift]++;
@@ -109,11 +104,10 @@ static int sort_hashes(struct dd_shingler *shingler, const uint64_t *from, size_
 	return 0;
 }
 
-int dd_shingles_make(struct dd_shingler *shingler, const char *utf8, size_t size,
-		     struct dd_shingles *set, simidx_error *err)
+int sd_shingles_make(struct sd_shingler *shingler, const char *utf8, size_t size,
+		     struct sd_shingles *set, simidx_error *err)
 {
 	const uint64_t *hashes;
-	uint64_t *hash;
 	size_t n;
 	int rc;
 
@@ -121,24 +115,23 @@ int dd_shingles_make(struct dd_shingler *shingler, const char *utf8, size_t size
 	rc = simidx_text_hashes(shingler->text, utf8, size, &hashes, &n, err);
 	if (rc)
 		return rc;
-	if (in_room_have(&set->room, n * sizeof(*hash)) ||
-	    sort_hashes(shingler, hashes, n, set->room.bytes))
-		return fail_memory(err);
-	set->hash = hash = set->room.bytes;
+	if (sx_reserve(&set->hash, &set->room, n, sizeof(*set->hash)) ||
+	    sort_hashes(shingler, hashes, n, set->hash))
+		return sx_fail_nomem(err);
 	for (size_t i = 0; i < n; i++) {
-		hash[set->n] = hash[i];
-		set->n += !i || hash[i] != hash[set->n - 1];
+		set->hash[set->n] = set->hash[i];
+		set->n += !i || set->hash[i] != set->hash[set->n - 1];
 	}
 	return 0;
 }
 
-void dd_shingles_free(struct dd_shingles *set)
+void sd_shingles_free(struct sd_shingles *set)
 {
-	free(set->room.bytes);
+	free(set->hash);
 	memset(set, 0, sizeof(*set));
 }
 
-double dd_shingles_jaccard(const struct dd_shingles *a, const struct dd_shingles *b)
+double sd_shingles_jaccard(const struct sd_shingles *a, const struct sd_shingles *b)
 {
 	size_t i = 0, j = 0, both = 0;
 
