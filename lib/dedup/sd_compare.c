@@ -58,10 +58,3 @@ int sd_compare(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_it
 		sd_judge(dedup, candidate, item, &thread->other, text, size);
 	return rc;
 }
-
-int sd_compare_ids(const void *a, const void *b)
-{
-	const struct sd_candidate *x = a, *y = b;
-
-	return x->id < y->id ? -1 : x->id > y->id;
-}

@@ -61,11 +61,11 @@ static int open_parts(simidx_dedup *dedup, simidx *index, simidx_error *err)
 	int rc;
 
 	dedup->item = sx_calloc(options->batch_rows, sizeof(*dedup->item));
-	dedup->print = sx_calloc(options->batch_rows, sizeof(*dedup->print));
+	dedup->fp = sx_calloc(options->batch_rows, sizeof(*dedup->fp));
 	dedup->kept_at = sx_calloc(options->batch_rows, sizeof(*dedup->kept_at));
 	dedup->thread = sx_calloc(options->threads, sizeof(*dedup->thread));
 	dedup->texts = sd_texts_open(options);
-	if (!dedup->item || !dedup->print || !dedup->kept_at || !dedup->thread || !dedup->texts)
+	if (!dedup->item || !dedup->fp || !dedup->kept_at || !dedup->thread || !dedup->texts)
 		return sx_fail_nomem(err);
 	rc = sd_kept_open(index, dedup->writer, options, &dedup->kept, err);
 	for (unsigned i = 0; !rc && i < options->threads; i++)
@@ -118,6 +118,7 @@ static void clear(simidx_dedup *dedup)
 
 		free(item->bytes);
 		free(item->found);
+		free(item->beside);
 		sd_shingles_free(&item->set);
 		memset(item, 0, sizeof(*item));
 	}
@@ -143,9 +144,10 @@ void simidx_dedup_close(simidx_dedup *dedup)
 	sd_texts_close(dedup->texts);
 	sd_kept_close(dedup->kept);
 	free(dedup->item);
-	free(dedup->print);
+	free(dedup->fp);
 	free(dedup->kept_at);
 	free(dedup->thread);
+	free(dedup->match);
 	free(dedup->near);
 	free(dedup->tmpdir);
 	free(dedup);

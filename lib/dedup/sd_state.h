@@ -28,6 +28,12 @@ struct sd_candidate {
 	int is_near;
 };
 
+/** A row of the batch that another one matches, if it is put into the index. */
+struct sd_beside {
+	uint32_t item;
+	unsigned distance;
+};
+
 /** A row of the batch. */
 struct sd_item {
 	simidx_dedup_row row;
@@ -37,8 +43,15 @@ struct sd_item {
 	uint64_t crowd;          /* of sd_kept_crowd() */
 	struct sd_shingles set;
 	int has_set, needs_set;
-	struct sd_candidate *found; /* what it was compared with in the index, by ids */
-	size_t n_found;
+	/* What its search found in the index, the nearest first, of which the first ones were
+	   compared; and in the batch before it. */
+	struct sd_candidate *found;
+	struct sd_beside *beside;
+	size_t n_found, n_compared, n_beside;
+	int is_searched;         /* that is all that a search in its turn finds */
+	int is_cut;              /* but for what the limit has cut off */
+	int is_put;              /* it is in the index, as `id` */
+	uint64_t id;
 };
 
 /** What a thread has for itself. */
@@ -51,12 +64,6 @@ struct sd_thread {
 	uint64_t n_empty;
 };
 
-/** What rows of a batch are told by that are candidates of each other. */
-struct sd_print {
-	uint64_t fp, fp2;
-	int is_empty;
-};
-
 struct simidx_dedup {
 	simidx_dedup_options options;
 	char *tmpdir;            /* of the options */
@@ -67,14 +74,16 @@ struct simidx_dedup {
 	struct sd_texts *texts;
 	struct sd_thread *thread;
 	struct sd_item *item;
-	struct sd_print *print;  /* of each item: together, as all are compared with all */
+	uint64_t *fp;            /* of each item: together, as all are compared with all */
 	size_t n;                /* in the batch */
 	uint64_t bytes;          /* of it */
 	size_t *kept_at;         /* items of the batch that are kept, in their order */
 	size_t n_kept;
 	uint64_t n_before;       /* rows that were kept before the batch */
-	simidx_dedup_near *near; /* of one row */
-	size_t near_room;
+	uint64_t documents;      /* of the index, before the batch */
+	simidx_match *match;     /* of one row: its candidates, and what it is near to */
+	simidx_dedup_near *near;
+	size_t match_room, near_room;
 	uint64_t exhausted, most_bytes;
 };
 

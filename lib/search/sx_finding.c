@@ -88,6 +88,17 @@ static int find_fresh(sx_finding *f, simidx_error *err)
 	return rc ? rc : sx_hits_ask_until(f, had, err);
 }
 
+size_t sx_hits_beside(const sx_finding *f, const uint64_t *fps, size_t n, uint32_t *hit)
+{
+	const sx_kernel *kernel = f->view->snapshot.index->kernel;
+	size_t near = kernel->near_u64(fps, n, f->q->fp, f->q->max_bits, hit), kept = 0;
+
+	for (size_t i = 0; i < near; i++)
+		if (accepts_fresh(f, fps[hit[i]]))
+			hit[kept++] = hit[i];
+	return kept;
+}
+
 /* Sort items. `one` has room for one of them. */
 SX_INLINE void sort(void *items, size_t n, size_t size, void *one, sx_compare_fn *compare)
 {
