@@ -197,6 +197,8 @@ EXTRA_DIST += \
 	bench/mih.sh \
 	bench/mih/Cargo.toml \
 	bench/mih/src/main.rs \
+	bench/peers/dedup.py \
+	bench/peers/minhash.py \
 	bench/quality/make_set.py \
 	bench/quality/plot.awk \
 	bench/results/README.md \

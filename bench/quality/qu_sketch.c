@@ -3,6 +3,7 @@
 
 #include "quality/qu_sketch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

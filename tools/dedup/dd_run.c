@@ -77,22 +77,25 @@ static void skip(struct run *run, const char *path)
 
 static void show_progress(struct run *run)
 {
-	char number[TL_NUMBER_SIZE], rate[TL_NUMBER_SIZE], near[TL_NUMBER_SIZE], percent[24] = "";
+	char number[TL_NUMBER_SIZE], rate[TL_NUMBER_SIZE], near[TL_NUMBER_SIZE];
+	char left[TL_NUMBER_SIZE], percent[24 + TL_NUMBER_SIZE] = "";
 	uint64_t bytes = in_reader_bytes(&run->reader), total = run->options->total_bytes;
 	struct dd_output_counts counts;
-	double now;
+	double now, seconds;
 
 	if (!tl_progress_wanted() || (now = tl_seconds()) - run->shown < TL_PROGRESS_SECONDS)
 		return;
 	run->shown = now;
+	seconds = now - run->started;
 	dd_output_count(run->output, &counts);
-	if (total > bytes)
-		snprintf(percent, sizeof(percent), "%.0f %%, ",
-			 100.0 * (double)bytes / (double)total);
+	if (bytes && total > bytes)
+		snprintf(percent, sizeof(percent), "%.0f %%%s, ",
+			 100.0 * (double)bytes / (double)total,
+			 tl_write_left(seconds * (double)(total - bytes) / (double)bytes, left));
 	tl_progress_show("%s%s document%s, %s/s, %s %s", percent,
 			 tl_write_amount((double)run->all.documents, number),
 			 run->all.documents == 1 ? "" : "s",
-			 tl_write_amount((double)run->all.documents / (now - run->started), rate),
+			 tl_write_amount((double)run->all.documents / seconds, rate),
 			 tl_write_amount((double)counts.near, near),
 			 run->options->pairs ? "pairs" : "near to others");
 }
