@@ -3,6 +3,7 @@
 
 #include "dedup/sd_ahead.h"
 
+#include <signal.h>
 #include <stdlib.h>
 
 #include "dedup/sd_compare.h"
@@ -194,7 +195,7 @@ static int step_set(simidx_dedup *dedup, unsigned number, size_t i, simidx_error
 	return item->needs_set ? sd_make_set(&dedup->thread[number], item, err) : SIMIDX_OK;
 }
 
-int sd_ahead(simidx_dedup *dedup, simidx_error *err)
+static int run_all(simidx_dedup *dedup, simidx_error *err)
 {
 	int rc = run(dedup, step_sketch, err);
 
@@ -204,4 +205,40 @@ int sd_ahead(simidx_dedup *dedup, simidx_error *err)
 	if (!rc)
 		rc = run(dedup, step_search, err);
 	return rc ? rc : run(dedup, step_set, err);
+}
+
+static void *lead(void *ctx)
+{
+	simidx_dedup *dedup = ctx;
+
+	dedup->ahead.rc = run_all(dedup, &dedup->ahead.err);
+	return NULL;
+}
+
+void sd_ahead_begin(simidx_dedup *dedup)
+{
+	struct sd_ahead *ahead = &dedup->ahead;
+	sigset_t all, before;
+
+	ahead->is_beside = 0;
+	if (dedup->options.threads == 1)
+		return;
+	/* Signals are for the caller's threads. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	ahead->is_beside = !pthread_create(&ahead->thread, NULL, lead, dedup);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+int sd_ahead_end(simidx_dedup *dedup, simidx_error *err)
+{
+	struct sd_ahead *ahead = &dedup->ahead;
+
+	if (!ahead->is_beside)
+		return run_all(dedup, err);
+	pthread_join(ahead->thread, NULL);
+	ahead->is_beside = 0;
+	if (ahead->rc && err)
+		*err = ahead->err;
+	return ahead->rc;
 }

@@ -4,12 +4,14 @@
 /*
  * What one simidx_dedup has. A batch goes through three stages: sd_ahead.c, on all threads, what
  * can be done before anything of it is decided; sd_decide.c, row by row; and the commit,
- * sd_dedup.c. The first two compare by sd_compare.c.
+ * sd_dedup.c. The first two compare by sd_compare.c. While threads are at the first stage, the
+ * caller adds the rows of the next batch.
  */
 
 #ifndef SD_STATE_H
 #define SD_STATE_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include <simidx_dedup.h>
@@ -64,6 +66,21 @@ struct sd_thread {
 	uint64_t n_empty;
 };
 
+/** Rows that are gathered for a batch. */
+struct sd_filling {
+	struct sd_item *item;
+	size_t n;
+	uint64_t bytes; /* of the rows */
+};
+
+/** The thread that leads the others through the first stage, if there is one, and its result. */
+struct sd_ahead {
+	int is_beside; /* there is one */
+	pthread_t thread;
+	int rc;
+	simidx_error err;
+};
+
 struct simidx_dedup {
 	simidx_dedup_options options;
 	char *tmpdir;            /* of the options */
@@ -73,10 +90,12 @@ struct simidx_dedup {
 	struct sd_kept *kept;
 	struct sd_texts *texts;
 	struct sd_thread *thread;
+	struct sd_filling filling; /* the next batch */
+	int is_begun;            /* there is a batch at hand: */
 	struct sd_item *item;
 	uint64_t *fp;            /* of each item: together, as all are compared with all */
 	size_t n;                /* in the batch */
-	uint64_t bytes;          /* of it */
+	struct sd_ahead ahead;
 	size_t *kept_at;         /* items of the batch that are kept, in their order */
 	size_t n_kept;
 	uint64_t n_before;       /* rows that were kept before the batch */
@@ -84,7 +103,7 @@ struct simidx_dedup {
 	simidx_match *match;     /* of one row: its candidates, and what it is near to */
 	simidx_dedup_near *near;
 	size_t match_room, near_room;
-	uint64_t exhausted, most_bytes;
+	simidx_dedup_counts counts; /* by all batches that are decided */
 };
 
 static inline int sd_is_empty(const struct sd_item *item)

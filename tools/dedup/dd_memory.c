@@ -17,11 +17,12 @@
 
 /*
  * A batch ends at this number of documents, and of less memory at fewer; or when its texts have a
- * share of the memory. Shingles of the texts need up to four times that.
+ * share of the memory. Shingles of the texts need up to four times that. Another one is read
+ * meanwhile.
  */
-#define BATCH_DOCUMENTS 4096
+#define BATCH_DOCUMENTS 2048
 #define BATCH_MEMORY (256 * MB)
-#define BATCH_SHARE 16
+#define BATCH_SHARE 32
 
 /*
  * Rows that are not merged have a share of the memory, and need about this number of bytes each.
