@@ -395,13 +395,14 @@ int simidx_reader_search(simidx_reader *reader, const simidx_query *query, simid
  * there, can search for many of them at once, and knows of each what a search in its turn would
  * find.
  *
- * @param query     in mode SIMIDX_ALL, without max_candidates
+ * @param query     in mode SIMIDX_ALL, without max_candidates, and without `complete`, beyond which
+ *                  it depends on how much there is what is found
  * @param fps       `n` fingerprints, n < 2^32
  * @param beside    set to the numbers of those that documents would be found by which have them,
  *                  ascending, as far as first fingerprints decide; borrowed from the reader until
  *                  the next call on it. What `fp2` and times decide is the caller's to see
  * @param n_beside  set to how many they are
- * @return as simidx_reader_search(); SIMIDX_E_ARG for another mode or max_candidates
+ * @return as simidx_reader_search(); SIMIDX_E_ARG for what a query may not have here
  *
  * SIMIDX_QUERY_SCAN_SMALL goes by the documents that are in the index.
  *

@@ -23,6 +23,8 @@ lib_dedup_libsd_la_SOURCES = \
 	lib/dedup/sd_dedup.c \
 	lib/dedup/sd_kept.c \
 	lib/dedup/sd_kept.h \
+	lib/dedup/sd_prefixes.c \
+	lib/dedup/sd_prefixes.h \
 	lib/dedup/sd_row.c \
 	lib/dedup/sd_row.h \
 	lib/dedup/sd_shingles.c \

@@ -141,6 +141,8 @@ static int keep(simidx_dedup *dedup, struct sd_item *item, simidx_error *err)
 		rc = sd_texts_keep(dedup->texts, &item->row, &handle, err);
 	if (rc)
 		return rc;
+	if (dedup->verifies && item->has_set && sd_texts_has(dedup->texts, handle))
+		sd_prefixes_put(dedup->prefixes, handle, &item->set);
 	dedup->kept_at[dedup->n_kept++] = (size_t)(item - dedup->item);
 	rc = sd_kept_put(dedup->kept, &item->sketch, &item->row, &item->id, err);
 	item->is_put = !rc;

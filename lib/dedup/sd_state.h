@@ -18,6 +18,7 @@
 #include <simidx_text.h>
 
 #include "dedup/sd_kept.h"
+#include "dedup/sd_prefixes.h"
 #include "dedup/sd_row.h"
 #include "dedup/sd_shingles.h"
 #include "dedup/sd_texts.h"
@@ -89,6 +90,7 @@ struct simidx_dedup {
 	int verifies;            /* texts are compared */
 	struct sd_kept *kept;
 	struct sd_texts *texts;
+	struct sd_prefixes *prefixes; /* of their shingles */
 	struct sd_thread *thread;
 	struct sd_filling filling; /* the next batch */
 	int is_begun;            /* there is a batch at hand: */

@@ -218,9 +218,9 @@ static int search(simidx_reader *r, const simidx_query *query, simidx_results *o
 	if (!r || !query || !results)
 		return sx_fail(err, SIMIDX_E_ARG,
 			       "simidx_reader_search: no reader, or bad struct size");
-	if (beside && (query->mode != SIMIDX_ALL || query->max_candidates))
+	if (beside && (query->mode != SIMIDX_ALL || query->max_candidates || query->complete))
 		return sx_fail(err, SIMIDX_E_ARG,
-			       "simidx_reader_search_beside: only for queries that find all");
+			       "simidx_reader_search_beside: not with this mode, or limits");
 	rc = sx_query_init(&q, sx_reader_index(r), query, err);
 	if (!rc)
 		rc = sx_reader_begin(r, err);
