@@ -13,10 +13,15 @@
 #define MIN_SLOTS 64
 #define WEIGHT ((uint32_t)1 << 16)
 
+/* 2^64 divided by the golden ratio: odd, so that the bits of all three tokens count. */
+#define FACTOR UINT64_C(0x9e3779b97f4a7c15)
+
 void sx_triples_begin(sx_triples *triples)
 {
 	triples->n = 0;
 	triples->n_slots = 0;
+	triples->n_tokens = 0;
+	triples->last[0] = triples->last[1] = 0;
 }
 
 /** There is room. Without a branch on whether it is there, which cannot be predicted. */
@@ -53,38 +58,41 @@ static int reserve(sx_triples *triples, size_t more, simidx_error *err)
 	return SIMIDX_OK;
 }
 
-int sx_triples_add(sx_triples *triples, const char *bytes, size_t size, simidx_error *err)
+/** The hash of a run, of those of its tokens; of one or two where the first ones are 0. */
+static uint64_t of_run(uint64_t first, uint64_t second, uint64_t third)
 {
-	int rc = reserve(triples, 1, err);
-
-	if (!rc)
-		put(triples, simidx_feature_hash(bytes, size));
-	return rc;
+	return sx_mix((first * FACTOR + second) * FACTOR + third);
 }
 
-int sx_triples_add_words(sx_triples *triples, const sx_words *words, simidx_error *err)
+int sx_triples_add(sx_triples *triples, const uint64_t *token, size_t n, simidx_error *err)
 {
-	size_t i = words->n_old < 2 ? 2 : words->n_old, start;
-	int rc = i < words->n ? reserve(triples, words->n - i, err) : SIMIDX_OK;
+	uint64_t first = triples->last[0], second = triples->last[1];
+	int rc = reserve(triples, n, err);
 
-	for (; i < words->n && !rc; i++) {
-		start = sx_words_start(words, i - 2);
-		put(triples, simidx_feature_hash(words->bytes + start, words->end[i] - start));
+	for (size_t i = 0; i < n && !rc; i++) {
+		if (triples->n_tokens + i >= 2)
+			put(triples, of_run(first, second, token[i]));
+		first = second;
+		second = token[i];
 	}
+	triples->n_tokens += n;
+	triples->last[0] = first;
+	triples->last[1] = second;
 	return rc;
 }
 
-int sx_triples_end_words(sx_triples *triples, const sx_words *words, simidx_error *err)
+int sx_triples_finish(sx_triples *triples, uint64_t seed, simidx_error *err)
 {
-	if (triples->n || !words->n)
-		return SIMIDX_OK;
-	return sx_triples_add(triples, words->bytes, words->end[words->n - 1], err);
-}
+	int rc = SIMIDX_OK;
 
-void sx_triples_finish(sx_triples *triples, uint64_t seed)
-{
+	if (triples->n_tokens && !triples->n) {
+		rc = reserve(triples, 1, err);
+		if (!rc)
+			put(triples, of_run(0, triples->last[0], triples->last[1]));
+	}
 	for (size_t i = 0; seed && i < triples->n; i++)
 		triples->list[i].hash = sx_seeded(triples->list[i].hash, seed);
+	return rc;
 }
 
 size_t sx_triples_bytes(const sx_triples *triples)

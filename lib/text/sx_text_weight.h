@@ -21,6 +21,9 @@
 void sx_features_finish(sx_features *features, const sx_settings *settings,
 			const sx_lists *lists);
 
+/** The function m of simidx_text.h: a bit of the result depends on all bits. One to one. */
+uint64_t sx_mix(uint64_t x);
+
 /** The hash under a seed; seed 0 changes nothing. */
 uint64_t sx_seeded(uint64_t hash, uint64_t seed);
 
