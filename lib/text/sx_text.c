@@ -130,9 +130,7 @@ static int begin_features(simidx_text *text, size_t size, sx_triples *triples, s
 {
 	int rc = sx_features_begin(&text->features, size, err);
 
-	if (triples)
-		sx_triples_begin(triples);
-	return rc;
+	return triples && !rc ? sx_triples_begin(triples, size, err) : rc;
 }
 
 /** A short text as one feature: all its tokens. */

@@ -10,19 +10,15 @@
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 
+/* A text begins with a slot for this many bytes of it, within these limits. */
+#define BYTES_PER_SLOT 3
 #define MIN_SLOTS 64
+#define MAX_FIRST_SLOTS 65536
+
 #define WEIGHT ((uint32_t)1 << 16)
 
 /* 2^64 divided by the golden ratio: odd, so that the bits of all three tokens count. */
 #define FACTOR UINT64_C(0x9e3779b97f4a7c15)
-
-void sx_triples_begin(sx_triples *triples)
-{
-	triples->n = 0;
-	triples->n_slots = 0;
-	triples->n_tokens = 0;
-	triples->last[0] = triples->last[1] = 0;
-}
 
 /** There is room. Without a branch on whether it is there, which cannot be predicted. */
 static void put(sx_triples *triples, uint64_t hash)
@@ -37,17 +33,10 @@ static void put(sx_triples *triples, uint64_t hash)
 	slot[i] = key;
 }
 
-/** Make room for `more`. */
-static int reserve(sx_triples *triples, size_t more, simidx_error *err)
+static int set_slots(sx_triples *triples, size_t n_slots, simidx_error *err)
 {
-	size_t most = triples->n + more, n_slots = MIN_SLOTS, n = triples->n;
+	size_t n = triples->n;
 
-	if (sx_reserve(&triples->list, &triples->room, most, sizeof(*triples->list)))
-		return sx_fail_nomem(err);
-	if (2 * most <= triples->n_slots)
-		return SIMIDX_OK;
-	while (n_slots < 2 * most)
-		n_slots *= 2;
 	if (sx_reserve(&triples->slot, &triples->slot_room, n_slots, sizeof(*triples->slot)))
 		return sx_fail_nomem(err);
 	memset(triples->slot, 0, n_slots * sizeof(*triples->slot));
@@ -56,6 +45,30 @@ static int reserve(sx_triples *triples, size_t more, simidx_error *err)
 	for (triples->n = 0; triples->n < n;)
 		put(triples, triples->list[triples->n].hash);
 	return SIMIDX_OK;
+}
+
+/** Make room for `more`. */
+static int reserve(sx_triples *triples, size_t more, simidx_error *err)
+{
+	size_t most = triples->n + more, n_slots = triples->n_slots;
+
+	if (sx_reserve(&triples->list, &triples->room, most, sizeof(*triples->list)))
+		return sx_fail_nomem(err);
+	while (n_slots < 2 * most)
+		n_slots *= 2;
+	return n_slots > triples->n_slots ? set_slots(triples, n_slots, err) : SIMIDX_OK;
+}
+
+int sx_triples_begin(sx_triples *triples, size_t text_size, simidx_error *err)
+{
+	size_t n_slots = MIN_SLOTS;
+
+	while (n_slots < text_size / BYTES_PER_SLOT && n_slots < MAX_FIRST_SLOTS)
+		n_slots *= 2;
+	triples->n = 0;
+	triples->n_tokens = 0;
+	triples->last[0] = triples->last[1] = 0;
+	return set_slots(triples, n_slots, err);
 }
 
 /** The hash of a run, of those of its tokens; of one or two where the first ones are 0. */

@@ -13,19 +13,19 @@
 
 #include <simidx_sketch.h>
 
-/** A set of features of weight 1. All zero is an empty one. */
+/** A set of features of weight 1. All zero before the first text. */
 typedef struct sx_triples {
 	simidx_feature *list; /* those that are in it, in the order in which they came */
 	size_t n, room;
 	uint64_t *slot;       /* an open-addressing table of their hashes; 0 = free */
-	size_t n_slots;       /* a power of two, at least twice `n`; or 0 */
+	size_t n_slots;       /* a power of two, at least twice `n` */
 	size_t slot_room;
 	uint64_t n_tokens;    /* so far */
 	uint64_t last[2];     /* the hashes of the last two; 0 = there was none */
 } sx_triples;
 
-/** Begin a text: the set becomes empty. */
-void sx_triples_begin(sx_triples *triples);
+/** Begin a text of `text_size` bytes: the set becomes empty. */
+int sx_triples_begin(sx_triples *triples, size_t text_size, simidx_error *err);
 
 /** Add the runs that end with these tokens, of which the hashes are given. */
 int sx_triples_add(sx_triples *triples, const uint64_t *token, size_t n, simidx_error *err);
