@@ -15,6 +15,9 @@
 #define MIN_SLOTS 64
 #define MAX_FIRST_SLOTS 65536
 
+/* Runs that are put together, so that waits for memory overlap. */
+#define AT_ONCE 32
+
 #define WEIGHT ((uint32_t)1 << 16)
 
 /* 2^64 divided by the golden ratio: odd, so that the bits of all three tokens count. */
@@ -77,20 +80,31 @@ static uint64_t of_run(uint64_t first, uint64_t second, uint64_t third)
 	return sx_mix((first * FACTOR + second) * FACTOR + third);
 }
 
-int sx_triples_add(sx_triples *triples, const uint64_t *token, size_t n, simidx_error *err)
+/** Add the runs that end with n <= AT_ONCE tokens, for which there is room. */
+static void add_some(sx_triples *triples, const uint64_t *token, size_t n)
 {
-	uint64_t first = triples->last[0], second = triples->last[1];
-	int rc = reserve(triples, n, err);
+	uint64_t hash[AT_ONCE], first = triples->last[0], second = triples->last[1];
+	size_t n_runs = 0;
 
-	for (size_t i = 0; i < n && !rc; i++) {
-		if (triples->n_tokens + i >= 2)
-			put(triples, of_run(first, second, token[i]));
+	for (size_t i = 0; i < n; i++) {
+		hash[n_runs] = of_run(first, second, token[i]);
+		__builtin_prefetch(&triples->slot[hash[n_runs] & (triples->n_slots - 1)]);
+		n_runs += ++triples->n_tokens > 2;
 		first = second;
 		second = token[i];
 	}
-	triples->n_tokens += n;
+	for (size_t i = 0; i < n_runs; i++)
+		put(triples, hash[i]);
 	triples->last[0] = first;
 	triples->last[1] = second;
+}
+
+int sx_triples_add(sx_triples *triples, const uint64_t *token, size_t n, simidx_error *err)
+{
+	int rc = reserve(triples, n, err);
+
+	for (size_t i = 0; i < n && !rc; i += AT_ONCE)
+		add_some(triples, token + i, n - i < AT_ONCE ? n - i : AT_ONCE);
 	return rc;
 }
 
