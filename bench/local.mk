@@ -136,12 +136,12 @@ bench_bn_dedup_SOURCES = \
 	bench/quality/qu_options.h \
 	bench/quality/qu_score.c \
 	bench/quality/qu_score.h
-bench_bn_dedup_CPPFLAGS = $(bench_quality_cppflags) -I$(top_srcdir)/tools
-bench_bn_dedup_LDADD = tools/libdedup.a tools/libcommon.a $(bench_quality_libs)
+bench_bn_dedup_CPPFLAGS = $(bench_quality_cppflags) -I$(top_srcdir)/lib
+bench_bn_dedup_LDADD = lib/dedup/libsd.la lib/libsx-base.la $(bench_quality_libs)
 
 bench_bn_dups_SOURCES = bench/quality/bn_dups.c
-bench_bn_dups_CPPFLAGS = $(bench_quality_cppflags) -I$(top_srcdir)/tools
-bench_bn_dups_LDADD = tools/libdedup.a tools/libcommon.a $(bench_quality_libs)
+bench_bn_dups_CPPFLAGS = $(bench_quality_cppflags) -I$(top_srcdir)/lib
+bench_bn_dups_LDADD = lib/dedup/libsd.la lib/libsx-base.la $(bench_quality_libs)
 
 bench_bn_judge_SOURCES = \
 	$(bench_quality_common) \
@@ -150,8 +150,8 @@ bench_bn_judge_SOURCES = \
 	bench/quality/qu_jaccard.h \
 	bench/quality/qu_score.c \
 	bench/quality/qu_score.h
-bench_bn_judge_CPPFLAGS = $(bench_quality_cppflags) -I$(top_srcdir)/tools
-bench_bn_judge_LDADD = tools/libdedup.a tools/libcommon.a $(bench_quality_libs)
+bench_bn_judge_CPPFLAGS = $(bench_quality_cppflags) -I$(top_srcdir)/lib
+bench_bn_judge_LDADD = lib/dedup/libsd.la lib/libsx-base.la $(bench_quality_libs)
 
 bench_bn_if_new_SOURCES = \
 	$(bench_quality_common) \
@@ -197,6 +197,8 @@ EXTRA_DIST += \
 	bench/mih.sh \
 	bench/mih/Cargo.toml \
 	bench/mih/src/main.rs \
+	bench/peers/dedup.py \
+	bench/peers/minhash.py \
 	bench/quality/make_set.py \
 	bench/quality/plot.awk \
 	bench/results/README.md \

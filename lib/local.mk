@@ -23,13 +23,17 @@ nodist_pkgconfig_DATA += lib/libsimidx.pc
 lib_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 lib_cflags = $(AM_CFLAGS) -fvisibility=hidden
 
-# What libsimidx-text has a hidden copy of.
+# What libsimidx-text and libsimidx-dedup have a hidden copy of.
 lib_libsx_base_la_SOURCES = \
 	lib/util/sx_alloc.c \
 	lib/util/sx_alloc.h \
 	lib/util/sx_bytes.h \
 	lib/util/sx_err.c \
 	lib/util/sx_err.h \
+	lib/util/sx_pool.c \
+	lib/util/sx_pool.h \
+	lib/util/sx_spill.c \
+	lib/util/sx_spill.h \
 	lib/util/sx_struct.h
 lib_libsx_base_la_CPPFLAGS = $(lib_cppflags)
 lib_libsx_base_la_CFLAGS = $(lib_cflags)
@@ -42,15 +46,11 @@ lib_libsx_core_la_SOURCES = \
 	lib/util/sx_frames.h \
 	lib/util/sx_hash.c \
 	lib/util/sx_hash.h \
-	lib/util/sx_pool.c \
 	lib/util/sx_order.h \
-	lib/util/sx_pool.h \
 	lib/util/sx_sort.c \
 	lib/util/sx_sort.h \
 	lib/util/sx_sorter.c \
 	lib/util/sx_sorter.h \
-	lib/util/sx_spill.c \
-	lib/util/sx_spill.h \
 	lib/util/sx_u64s.h \
 	lib/kernel/sx_bits.c \
 	lib/kernel/sx_bits.h \
@@ -364,6 +364,8 @@ lib_text_libsimidx_text_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
 	-Wl,--version-script=$(top_srcdir)/lib/text/libsimidx-text.map
 EXTRA_lib_text_libsimidx_text_la_DEPENDENCIES = lib/text/libsimidx-text.map
 EXTRA_DIST += lib/text/libsimidx-text.map
+
+include lib/dedup/local.mk
 
 # ---------------------------------------------------------------------------------------------
 # Engines (CONTRIBUTING.md, "Adding an engine"): each adds what programs that have our objects in them

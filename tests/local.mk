@@ -198,12 +198,14 @@ unit_suites = \
 
 # Modules of the tools.
 unit_tools = \
-	tests/unit/t_dd_texts.c
+	tests/unit/t_dd_again.c \
+	tests/unit/t_sd_texts.c
 
 unit_text = \
 	tests/support/sxt_text.c \
 	tests/support/sxt_text.h \
-	tests/unit/t_dd_shingles.c \
+	tests/unit/t_dedup.c \
+	tests/unit/t_sd_shingles.c \
 	tests/unit/t_text.c \
 	tests/unit/t_text_ascii.c \
 	tests/unit/t_text_long.c \
@@ -215,7 +217,7 @@ unit_text = \
 tests_unit_run_SOURCES = $(unit_suites) $(unit_tools)
 tests_unit_run_CPPFLAGS = $(tests_cppflags) -I$(top_srcdir)/tools
 tests_unit_run_LDFLAGS = $(tests_ldflags)
-tests_unit_run_LDADD = tools/libdedup.a tools/libcommon.a
+tests_unit_run_LDADD = tools/libdedup.a lib/dedup/libsd.la tools/libcommon.a
 if HAVE_TEXT
 tests_unit_run_SOURCES += $(unit_text)
 tests_unit_run_CPPFLAGS += $(ICU_CFLAGS)
@@ -284,7 +286,7 @@ tests_engine_query_CPPFLAGS = $(engine_tool_cppflags)
 tests_engine_query_LDADD = tools/libquery.a $(engine_tool_libs)
 tests_engine_dedup_SOURCES = $(engine_tool) tools/dedup/dd_main.c
 tests_engine_dedup_CPPFLAGS = $(engine_tool_cppflags)
-tests_engine_dedup_LDADD = tools/libdedup.a $(engine_tool_libs)
+tests_engine_dedup_LDADD = tools/libdedup.a lib/dedup/libsd.la $(engine_tool_libs)
 
 tests_fault_exchanged_SOURCES = tests/fault/exchanged.c
 tests_fault_exchanged_CPPFLAGS = $(tests_cppflags)

@@ -7,6 +7,7 @@ noinst_LIBRARIES += tools/libcommon.a tools/libdedup.a tools/libload.a tools/lib
 tools_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
 # The objects of our own libraries are linked into the tools, so that these start from wherever they
 # are installed, before ldconfig has run.
+dedup_libs = lib/dedup/libsd.la $(tools_libs)
 tools_libs = tools/libcommon.a
 if HAVE_TEXT
 tools_libs += lib/text/libsx-text.la
@@ -83,18 +84,16 @@ tools_libcommon_a_CPPFLAGS = $(tools_cppflags) $(JANSSON_CFLAGS) $(ZLIB_CFLAGS) 
 
 # A library, as unit tests need its modules.
 tools_libdedup_a_SOURCES = \
+	tools/dedup/dd_again.c \
+	tools/dedup/dd_again.h \
 	tools/dedup/dd_columns.c \
 	tools/dedup/dd_columns.h \
-	tools/dedup/dd_document.c \
-	tools/dedup/dd_document.h \
-	tools/dedup/dd_engine.c \
-	tools/dedup/dd_engine.h \
 	tools/dedup/dd_files.c \
 	tools/dedup/dd_files.h \
 	tools/dedup/dd_groups.c \
 	tools/dedup/dd_groups.h \
-	tools/dedup/dd_kept.c \
-	tools/dedup/dd_kept.h \
+	tools/dedup/dd_index.c \
+	tools/dedup/dd_index.h \
 	tools/dedup/dd_mark.c \
 	tools/dedup/dd_mark.h \
 	tools/dedup/dd_memory.c \
@@ -103,23 +102,17 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_options.h \
 	tools/dedup/dd_output.c \
 	tools/dedup/dd_output.h \
-	tools/dedup/dd_pool.c \
-	tools/dedup/dd_pool.h \
 	tools/dedup/dd_room.c \
 	tools/dedup/dd_room.h \
 	tools/dedup/dd_run.c \
 	tools/dedup/dd_run.h \
-	tools/dedup/dd_shingles.c \
-	tools/dedup/dd_shingles.h \
-	tools/dedup/dd_spill.c \
-	tools/dedup/dd_spill.h \
-	tools/dedup/dd_texts.c \
-	tools/dedup/dd_texts.h
-tools_libdedup_a_CPPFLAGS = $(tools_cppflags) $(ZLIB_CFLAGS) $(ZSTD_CFLAGS)
+	tools/dedup/dd_summary.c \
+	tools/dedup/dd_summary.h
+tools_libdedup_a_CPPFLAGS = $(tools_cppflags)
 
 tools_simidx_dedup_SOURCES = tools/dedup/dd_main.c
 tools_simidx_dedup_CPPFLAGS = $(tools_cppflags)
-tools_simidx_dedup_LDADD = tools/libdedup.a $(tools_libs)
+tools_simidx_dedup_LDADD = tools/libdedup.a $(dedup_libs)
 
 # Each is a library, main() included, because tests link it again with calls exchanged.
 tools_libload_a_SOURCES = \
@@ -216,7 +209,7 @@ tools_make_manual_SOURCES = \
 	tools/manual/mn_page.c \
 	tools/manual/mn_shells.c
 tools_make_manual_CPPFLAGS = $(tools_cppflags)
-tools_make_manual_LDADD = tools/libdedup.a tools/libload.a tools/libquery.a $(tools_libs)
+tools_make_manual_LDADD = tools/libdedup.a tools/libload.a tools/libquery.a $(dedup_libs)
 
 manual_pages = tools/manual/simidx-dedup.1 tools/manual/simidx-load.1 tools/manual/simidx-query.1
 manual_bash = tools/manual/bash/simidx-dedup tools/manual/bash/simidx-load tools/manual/bash/simidx-query

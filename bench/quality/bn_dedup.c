@@ -16,7 +16,7 @@
 
 #include "bn_own.h"
 #include "bn_util.h"
-#include "dedup/dd_shingles.h"
+#include "dedup/sd_shingles.h"
 #include "quality/qu_jaccard.h"
 #include "quality/qu_options.h"
 #include "quality/qu_score.h"
@@ -45,7 +45,7 @@ struct rule {
 struct run {
 	const struct bench *bench;
 	const struct qu_set *set;
-	struct dd_shingles *shingles; /* by document */
+	struct sd_shingles *shingles; /* by document */
 	char path[4096];
 	simidx *index;
 	size_t n_near, n_similar; /* by the labels; by comparison */
@@ -115,7 +115,7 @@ static void judge(const struct run *run, struct rule *is, size_t later, size_t e
 {
 	const struct qu_pair *pair = qu_set_find(run->set, later, earlier);
 	int is_near = pair && pair->label == QU_NEAR;
-	double similarity = dd_shingles_jaccard(&run->shingles[later], &run->shingles[earlier]);
+	double similarity = sd_shingles_jaccard(&run->shingles[later], &run->shingles[earlier]);
 
 	is->proposed++;
 	is->wrong_fp += !is_near;

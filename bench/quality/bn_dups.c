@@ -14,7 +14,7 @@
 
 #include "bn_options.h"
 #include "bn_util.h"
-#include "dedup/dd_shingles.h"
+#include "dedup/sd_shingles.h"
 
 struct bench {
 	const char *text_field, *similarity_text;
@@ -23,7 +23,7 @@ struct bench {
 
 /* A row; those that were kept are listed by each of their shingles. */
 struct row {
-	struct dd_shingles set;
+	struct sd_shingles set;
 	uint64_t of;      /* left out, as it is near to this row, from 1; 0 = kept */
 	double told;      /* how near it is said to be; below 0: not told */
 	uint32_t shared;  /* with the row that is being judged */
@@ -54,7 +54,7 @@ struct verdict {
 
 static void read_rows(struct judge *j, const char *path)
 {
-	struct dd_shingler *shingler;
+	struct sd_shingler *shingler;
 	FILE *file = fopen(path, "r");
 	simidx_error err;
 	char *line = NULL;
@@ -63,7 +63,7 @@ static void read_rows(struct judge *j, const char *path)
 
 	if (!file)
 		bn_die("%s: cannot open", path);
-	bn_check(dd_shingler_open(&shingler, &err), &err, "shingles");
+	bn_check(sd_shingler_open(&shingler, &err), &err, "shingles");
 	while ((n = getline(&line, &room, file)) > 0) {
 		json_t *json = json_loadb(line, (size_t)n, JSON_ALLOW_NUL, NULL);
 		json_t *text = json_object_get(json, j->bench->text_field);
@@ -79,7 +79,7 @@ static void read_rows(struct judge *j, const char *path)
 				bn_die("out of memory");
 		}
 		memset(&j->rows[j->n], 0, sizeof(*j->rows));
-		bn_check(dd_shingles_make(shingler, json_string_value(text),
+		bn_check(sd_shingles_make(shingler, json_string_value(text),
 					  json_string_length(text), &j->rows[j->n].set, &err),
 			 &err, path);
 		j->n++;
@@ -87,7 +87,7 @@ static void read_rows(struct judge *j, const char *path)
 	}
 	free(line);
 	fclose(file);
-	dd_shingler_close(shingler);
+	sd_shingler_close(shingler);
 }
 
 /* The line of "PATH:LINE". */
@@ -155,7 +155,7 @@ static void prepare(struct judge *j)
 /* Whether a kept row before it is similar: all that share a shingle are looked at. */
 static int has_similar(struct judge *j, size_t i)
 {
-	const struct dd_shingles *set = &j->rows[i].set;
+	const struct sd_shingles *set = &j->rows[i].set;
 	size_t n = 0;
 	int found = 0;
 
@@ -178,7 +178,7 @@ static int has_similar(struct judge *j, size_t i)
 
 static void list(struct judge *j, size_t i)
 {
-	const struct dd_shingles *set = &j->rows[i].set;
+	const struct sd_shingles *set = &j->rows[i].set;
 
 	for (size_t k = 0; k < set->n; k++) {
 		uint32_t *first = find(j, set->hash[k]);
@@ -203,7 +203,7 @@ static struct verdict judge_rows(struct judge *j)
 			list(j, i);
 			continue;
 		}
-		is = dd_shingles_jaccard(&row->set, &j->rows[row->of - 1].set);
+		is = sd_shingles_jaccard(&row->set, &j->rows[row->of - 1].set);
 		v.left_out++;
 		v.wrongly += !similar;
 		v.misnamed += j->rows[row->of - 1].of != 0 || is < j->bench->similarity;
@@ -281,7 +281,7 @@ int main(int argc, char **argv)
 	       (double)v.let_through /
 		       (double)(v.let_through + v.left_out - v.wrongly + !v.left_out));
 	for (size_t i = 0; i < j.n; i++)
-		dd_shingles_free(&j.rows[i].set);
+		sd_shingles_free(&j.rows[i].set);
 	free(j.rows);
 	free(j.key);
 	free(j.first);

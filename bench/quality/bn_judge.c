@@ -23,7 +23,7 @@ struct bench {
 struct judge {
 	const struct bench *bench;
 	struct qu_set set;
-	struct dd_shingles *shingles;
+	struct sd_shingles *shingles;
 	char *is_dropped;     /* by document */
 	size_t n_similar, n_both_kept;
 };
@@ -49,7 +49,7 @@ static int is_near(const struct judge *j, size_t a, size_t b)
 
 static int is_similar(const struct judge *j, size_t a, size_t b)
 {
-	return dd_shingles_jaccard(&j->shingles[a], &j->shingles[b]) >= j->bench->similarity;
+	return sd_shingles_jaccard(&j->shingles[a], &j->shingles[b]) >= j->bench->similarity;
 }
 
 static FILE *open_file(const char *path)
@@ -99,7 +99,7 @@ static void note_similar(void *ctx, size_t later, size_t earlier)
 	j->n_both_kept++;
 	fprintf(stderr, "both kept: %s and %s, similarity %.4f\n", j->set.docs[later].id,
 		j->set.docs[earlier].id,
-		dd_shingles_jaccard(&j->shingles[later], &j->shingles[earlier]));
+		sd_shingles_jaccard(&j->shingles[later], &j->shingles[earlier]));
 }
 
 /*

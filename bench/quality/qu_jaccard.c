@@ -7,29 +7,29 @@
 
 #include "bn_util.h"
 
-struct dd_shingles *qu_shingles_of(const struct qu_set *set)
+struct sd_shingles *qu_shingles_of(const struct qu_set *set)
 {
-	struct dd_shingles *shingles = bn_alloc(set->n, sizeof(*shingles));
-	struct dd_shingler *shingler;
+	struct sd_shingles *shingles = bn_alloc(set->n, sizeof(*shingles));
+	struct sd_shingler *shingler;
 	simidx_error err;
 
-	bn_check(dd_shingler_open(&shingler, &err), &err, "shingles");
+	bn_check(sd_shingler_open(&shingler, &err), &err, "shingles");
 	for (size_t i = 0; i < set->n; i++)
-		bn_check(dd_shingles_make(shingler, set->docs[i].text, set->docs[i].size,
+		bn_check(sd_shingles_make(shingler, set->docs[i].text, set->docs[i].size,
 					  &shingles[i], &err), &err, set->docs[i].id);
-	dd_shingler_close(shingler);
+	sd_shingler_close(shingler);
 	return shingles;
 }
 
-void qu_shingles_free(struct dd_shingles *shingles, size_t n)
+void qu_shingles_free(struct sd_shingles *shingles, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		dd_shingles_free(&shingles[i]);
+		sd_shingles_free(&shingles[i]);
 	free(shingles);
 }
 
 /* All pairs are compared whose numbers of shingles allow it. */
-void qu_each_similar(const struct dd_shingles *shingles, size_t n, double similarity,
+void qu_each_similar(const struct sd_shingles *shingles, size_t n, double similarity,
 		     void (*call)(void *ctx, size_t later, size_t earlier), void *ctx)
 {
 	for (size_t i = 0; i < n; i++)
@@ -37,7 +37,7 @@ void qu_each_similar(const struct dd_shingles *shingles, size_t n, double simila
 			double a = (double)shingles[i].n, b = (double)shingles[j].n;
 
 			if ((a < b ? a : b) >= similarity * (a < b ? b : a) &&
-			    dd_shingles_jaccard(&shingles[i], &shingles[j]) >= similarity)
+			    sd_shingles_jaccard(&shingles[i], &shingles[j]) >= similarity)
 				call(ctx, i, j);
 		}
 }

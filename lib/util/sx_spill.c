@@ -51,6 +51,11 @@ static int above_standard(int fd)
 	return higher;
 }
 
+int sx_spill_file(const char *dir)
+{
+	return above_standard(open_nameless(dir));
+}
+
 int sx_spill_new(const char *dir, size_t buffer, sx_spill **out, simidx_error *err)
 {
 	sx_spill *s = sx_calloc(1, sizeof(*s));
@@ -67,7 +72,7 @@ int sx_spill_new(const char *dir, size_t buffer, sx_spill **out, simidx_error *e
 		sx_spill_free(s);
 		return sx_fail_nomem(err);
 	}
-	s->fd = above_standard(open_nameless(dir));
+	s->fd = sx_spill_file(dir);
 	if (s->fd < 0) {
 		rc = sx_fail_errno(err, errno, "cannot make a temporary file in %s", dir);
 		sx_spill_free(s);

@@ -14,6 +14,10 @@
 
 #include <simidx.h>
 
+/** A file without a name in directory `dir`: its descriptor, or -1 with errno. */
+int sx_spill_file(const char *dir);
+
+/** Such a file that grows at its end, for one thread at a time. */
 typedef struct sx_spill sx_spill;
 
 /** Make an empty file in directory `dir`, with a write buffer of `buffer` bytes. */

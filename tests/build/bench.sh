@@ -392,6 +392,11 @@ n=$(awk 'END { print NR }' "$dir/new")
 [ "$n" -gt 200 ] && [ "$n" -lt 300 ]
 "$bench/bn_dups" "$dir/rows.jsonl" "$dir/left-out" >"$dir/out"
 grep -q '"rows":400,"kept":'$n',"left_out":'$((400 - n))',"wrongly":0,"misnamed":0,"mistold":0,' "$dir/out"
+if command -v python3 >/dev/null; then
+	python3 "$SX_SRCDIR/bench/peers/dedup.py" -r 1 "$SX_BUILDDIR" "$dir/rows.jsonl" >"$dir/out" 2>"$dir/said"
+	awk -v n=$((400 - n)) '$1 == "load" { load = NF == 4 } $1 == "dedup" { dedup = $5 == n && $6 == 0 }
+		END { exit !load || !dedup }' "$dir/out"
+fi
 
 # Unrelated: all pairs but those of a text and its copies. Equal texts that are listed nowhere
 # match by any rule, in both directions and under each seed. By bits alone, 43745 of 2^64

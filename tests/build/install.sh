@@ -32,7 +32,7 @@ export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
 {
 	printf '%s\n' simidx.h simidx_batch.h simidx_check.h simidx_engine.h simidx_error.h simidx_info.h \
 		simidx_join.h simidx_load.h simidx_repair.h simidx_sketch.h simidx_walk.h simidx_write.h
-	for library in ${SX_TEXT:+text} ${SX_ENGINES-}; do
+	for library in ${SX_TEXT:+dedup text} ${SX_ENGINES-}; do
 		echo "simidx_$library.h"
 	done
 } | sort | diff -u - "$tmp/headers" || fail 'installed headers are not the public ones'
@@ -109,6 +109,19 @@ int main(void)
 }
 EOF
 
+cat >"$tmp/dedup.c" <<'EOF'
+#include <simidx_dedup.h>
+
+int main(void)
+{
+	simidx_dedup_options options = SIMIDX_DEDUP_OPTIONS_INIT;
+	simidx_dedup *dedup;
+	simidx_error err;
+
+	return simidx_dedup_open(NULL, NULL, &options, &dedup, &err) != SIMIDX_E_ARG;
+}
+EOF
+
 # build OUTPUT SOURCE MODULE [--static]
 build() {
 	output=$1
@@ -125,6 +138,8 @@ build "$tmp/consumer" "$tmp/consumer.c" libsimidx
 if [ -n "${SX_TEXT-}" ]; then
 	build "$tmp/text" "$tmp/text.c" libsimidx-text
 	"$tmp/text" || fail 'the installed libsimidx-text does not work'
+	build "$tmp/dedup" "$tmp/dedup.c" libsimidx-dedup
+	"$tmp/dedup" || fail 'the installed libsimidx-dedup does not work'
 fi
 if [ -e "$lib_dir/libsimidx.a" ] && [ -e "$lib_dir/libsimidx.so" ]; then
 	rm "$lib_dir"/libsimidx*.so*

@@ -4,12 +4,13 @@
 #
 # Fails when a file includes what its layer may not know (CONTRIBUTING.md, "Layers"). The file
 # `rooms` beside this one has the folders of lib, from the lowest one up. A folder with a version script
-# is a library of its own: libsimidx-text, or an engine, which may know public headers alone.
+# is a library of its own: libsimidx-text or libsimidx-dedup, which may know util and public headers, or an
+# engine, which may know public headers alone.
 # Usage: layers.sh [TREE]
 set -eu
 cd "${1:-${SX_SRCDIR:-.}}"
 
-engines=$(find lib -name 'libsimidx-*.map' | sed 's|/libsimidx-.*||' | grep -vx lib/text | sort | paste -s -d '|')
+engines=$(find lib -name 'libsimidx-*.map' | sed 's|/libsimidx-.*||' | grep -vxE 'lib/(dedup|text)' | sort | paste -s -d '|')
 headers=$(find lib -name '*.h' | sed 's|^lib/||' | sort | tr '\n' ' ')
 files=$(find include lib tools bench tests/format \( -name '*.[ch]' -o -name '*.cc' -o -name '*.hh' \) 2>/dev/null |
 	sort)
@@ -39,6 +40,9 @@ function only(where, what) {
 	if (FILENAME !~ "^" where "/")
 		bad(what " is known to " where " alone")
 }
+function is_other(folder) {
+	return folder == "text" || folder == "dedup"
+}
 function check_lib(name, quoted,    mine, folder) {
 	split(FILENAME, part, "/")
 	mine = part[2]
@@ -55,13 +59,13 @@ function check_lib(name, quoted,    mine, folder) {
 		bad("private headers stand in quotes: " name)
 	if (mine == folder)
 		return
-	if (mine == "text" ? folder != "util" : rank[folder] > rank[mine] || !rank[folder])
-		bad("lib/" mine " may not include \"" name "\": " (mine == "text" ? \
+	if (is_other(mine) ? folder != "util" : rank[folder] > rank[mine] || !rank[folder])
+		bad("lib/" mine " may not include \"" name "\": " (is_other(mine) ? \
 		    "of lib it may know util alone" : "lib/" folder " is above it"))
 }
 FNR == 1 && FILENAME ~ /^lib\// {
 	split(FILENAME, part, "/")
-	if (part[2] != "text" && FILENAME !~ "^(" engines ")/" && !rank[part[2]])
+	if (!is_other(part[2]) && FILENAME !~ "^(" engines ")/" && !rank[part[2]])
 		bad("lib/" part[2] " is not a known layer")
 }
 /->engine[^a-z_]/ && FILENAME ~ /^lib\// {
@@ -91,9 +95,9 @@ FNR == 1 && FILENAME ~ /^lib\// {
 	if (name == "jansson.h")
 		only("(tools/input|bench/quality)", name)
 	if (name == "zlib.h")
-		only("tools/(dedup|input)", name)
+		only("(lib/dedup|tools/input)", name)
 	if (name == "zstd.h")
-		only("(tools/(dedup|input)|bench/quality)", name)
+		only("(lib/dedup|tools/input|bench/quality)", name)
 	if (base == "check.h")
 		bad("Check belongs to the tests")
 	if (name ~ /(^|\/)\.\.\//)
@@ -118,7 +122,7 @@ FNR == 1 && FILENAME ~ /^lib\// {
 		bad("the decoder may not know the library: " name)
 	else if (FILENAME ~ /^include\// && (quoted || base ~ /^sx_/))
 		bad("a public header may include public ones only: " name)
-	if (name == "simidx_text.h" && FILENAME ~ /^lib\// && FILENAME !~ /^lib\/text\//)
+	if (name == "simidx_text.h" && FILENAME ~ /^lib\// && FILENAME !~ /^lib\/(dedup|text)\//)
 		bad("libsimidx may not know libsimidx-text")
 }
 END { exit failures > 0 }

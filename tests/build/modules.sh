@@ -112,7 +112,7 @@ function arrow(from, to, how, why,    key, down, up) {
 	up = to
 	sub(/\/.*/, "", down)
 	sub(/\/.*/, "", up)
-	# libsimidx-text has a copy of util.
+	# libsimidx-text and libsimidx-dedup have a copy of util.
 	if (down != up && why !~ /^simidx_/ && (!rank[up] || !rank[down] && up != "util"))
 		bad(from " -> " to ": private to another library (" why ")")
 	key = from SUBSEP to

@@ -18,7 +18,7 @@ number() {
 }
 
 expect 'numbers in simidx.h' "$(number MAJOR).$(number MINOR).$(number PATCH)"
-for pc in lib/libsimidx.pc lib/text/libsimidx-text.pc; do
+for pc in lib/libsimidx.pc lib/text/libsimidx-text.pc lib/dedup/libsimidx-dedup.pc; do
 	expect $pc "$(sed -n 's/^Version: //p' "$SX_BUILDDIR/$pc")"
 done
 for tool in simidx-dedup simidx-load simidx-query; do

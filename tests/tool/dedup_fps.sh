@@ -129,7 +129,7 @@ if [ -n "${SX_JSON-}" ]; then
 	run 0 "$dedup" --stream --index features features.jsonl
 	[ ! -s out ] || fail 'features are not remembered'
 	run 2 "$dedup" -q --stream --index by.load features.jsonl
-	says 'by.load: holds features by a name, which these do not have, so features do not fit'
+	says 'by.load: the index holds what "features words" has made, so features do not fit'
 	run 2 "$dedup" -q --similarity 0.9 features.jsonl
 	says '--similarity is about texts, and the inputs have features'
 	run 2 "$dedup" -q --bits 32 features.jsonl

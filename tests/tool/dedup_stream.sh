@@ -322,7 +322,7 @@ run 2 "$dedup" --stream --index files rows.jsonl
 says 'files is not a simidx index'
 run 0 "$load" -q -F lines bare - <<<0123456789abcdef
 run 2 "$dedup" --stream --index bare rows.jsonl
-says 'bare: holds fingerprints, so texts do not fit'
+says "bare: the index holds fingerprints, so texts do not fit"
 # --dups must not be an input: that would be empty.
 cp rows.jsonl t.jsonl
 ln t.jsonl same.jsonl
@@ -395,4 +395,13 @@ run 1 "$dedup" -q --stream -F jsonl - <<'END'
 END
 says '-:2: "text": expected a string'
 [ "$(wc -l <out)" -eq 1 ] || fail 'a rejected row'
+
+# A terminal shows how far it is, and how long it will take.
+if command -v script >/dev/null && script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+	awk 'BEGIN { for (i = 0; i < 60000; i++) printf "{\"text\": \"%d %d %d %d\"}\n", i, 7 * i, i % 977, i % 5 }' >many.jsonl
+	script -qec "$dedup --no-verify many.jsonl" /dev/null </dev/null 2>&1 | tr '\r' '\n' | sed 's/\x1b\[K//g' >shown
+	grep -qxE '[0-9]+ %, [0-9]+ s left, [0-9.]+ K documents, [0-9.]+ K/s, [0-9.]+ K? ?near to others' shown ||
+		{ fail 'no progress'; sort -u shown | head; }
+fi
+
 finish

@@ -140,6 +140,15 @@ const char *tl_write_amount(double amount, char out[TL_NUMBER_SIZE])
 	return out;
 }
 
+const char *tl_write_left(double seconds, char out[TL_NUMBER_SIZE])
+{
+	if (seconds < 120)
+		snprintf(out, TL_NUMBER_SIZE, ", %.0f s left", seconds);
+	else
+		snprintf(out, TL_NUMBER_SIZE, ", %.0f min left", seconds / 60);
+	return out;
+}
+
 unsigned tl_hex_width(unsigned bits)
 {
 	return (bits + 3) / 4;

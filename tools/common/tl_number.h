@@ -49,6 +49,9 @@ const char *tl_write_count(uint64_t count, char out[TL_NUMBER_SIZE]);
 /** Write an amount with three digits and what it is counted in: "804", "17.8 M". Returns `out`. */
 const char *tl_write_amount(double amount, char out[TL_NUMBER_SIZE]);
 
+/** Write the time that is left: ", 12 s left", ", 3 min left". Returns `out`. */
+const char *tl_write_left(double seconds, char out[TL_NUMBER_SIZE]);
+
 /** Digits of a fingerprint of `bits` bits. */
 unsigned tl_hex_width(unsigned bits);
 

@@ -29,10 +29,10 @@ static double percent(double similarity)
 	return (double)(uint64_t)(similarity * 1000 + 1e-9) / 10;
 }
 
-const char *dd_columns_write_similarity(char out[TL_NUMBER_SIZE], enum dd_kind kind,
+const char *dd_columns_write_similarity(char out[TL_NUMBER_SIZE], enum simidx_dedup_kind kind,
 				    double similarity)
 {
-	if (kind == DD_FINGERPRINTS)
+	if (kind == SIMIDX_DEDUP_FINGERPRINTS)
 		snprintf(out, TL_NUMBER_SIZE, "%.0f", similarity);
 	else if (similarity < 0)
 		snprintf(out, TL_NUMBER_SIZE, "fp");
@@ -41,16 +41,17 @@ const char *dd_columns_write_similarity(char out[TL_NUMBER_SIZE], enum dd_kind k
 	return out;
 }
 
-void dd_columns_similarity(FILE *out, enum dd_kind kind, double similarity)
+void dd_columns_similarity(FILE *out, enum simidx_dedup_kind kind, double similarity)
 {
 	char text[TL_NUMBER_SIZE];
 
 	fputs(dd_columns_write_similarity(text, kind, similarity), out);
 }
 
-void dd_columns_json_similarity(struct tl_json *json, enum dd_kind kind, double similarity)
+void dd_columns_json_similarity(struct tl_json *json, enum simidx_dedup_kind kind,
+				double similarity)
 {
-	if (kind == DD_FINGERPRINTS)
+	if (kind == SIMIDX_DEDUP_FINGERPRINTS)
 		tl_json_unsigned(json, "distance", (uint64_t)similarity);
 	else if (similarity < 0)
 		tl_json_null(json, "similarity");

@@ -10,7 +10,7 @@
 
 #include "common/tl_json.h"
 #include "common/tl_number.h"
-#include "dedup/dd_engine.h"
+#include <simidx_dedup.h>
 
 #include <stdio.h>
 
@@ -22,14 +22,15 @@ void dd_columns_json_path(struct tl_json *json, const char *path, uint64_t line,
 			  const char *path_key, const char *line_key);
 
 /** A similarity: percent with one decimal, "fp", or for bare fingerprints bits. Returns `out`. */
-const char *dd_columns_write_similarity(char out[TL_NUMBER_SIZE], enum dd_kind kind,
+const char *dd_columns_write_similarity(char out[TL_NUMBER_SIZE], enum simidx_dedup_kind kind,
 					double similarity);
 
 /** The same to a stream. */
-void dd_columns_similarity(FILE *out, enum dd_kind kind, double similarity);
+void dd_columns_similarity(FILE *out, enum simidx_dedup_kind kind, double similarity);
 
 /** As a member: "similarity", null for fp; or "distance". */
-void dd_columns_json_similarity(struct tl_json *json, enum dd_kind kind, double similarity);
+void dd_columns_json_similarity(struct tl_json *json, enum simidx_dedup_kind kind,
+				double similarity);
 
 /** End an object and its line. */
 void dd_columns_json_end(struct tl_json *json);

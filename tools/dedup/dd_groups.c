@@ -24,7 +24,7 @@ struct member {
 struct dd_groups {
 	const struct dd_options *options;
 	struct dd_files *files;
-	enum dd_kind kind;
+	enum simidx_dedup_kind kind;
 	struct in_room members; /* struct member */
 	size_t n_members;
 	uint8_t *state;         /* of each file: 1 + enum dd_state; 0 = not yet looked at again */
@@ -98,7 +98,7 @@ static void show_member(const struct dd_groups *groups, uint64_t group, double s
 
 	if (is_kept && !groups->counts.groups)
 		printf("    group  %7s        document\n",
-		       groups->kind == DD_FINGERPRINTS ? "bits" : "percent");
+		       groups->kind == SIMIDX_DEDUP_FINGERPRINTS ? "bits" : "percent");
 	printf("%9s  %7s  %s  ", tl_term_count(number, group),
 	       dd_columns_write_similarity(text, groups->kind, similarity),
 	       is_kept ? "keep" : "drop");
@@ -158,7 +158,7 @@ static void put_member(struct dd_groups *groups, uint64_t group, double similari
 
 static void put_keeper(struct dd_groups *groups, const struct dd_name *keeper)
 {
-	put_member(groups, keeper->number, groups->kind == DD_FINGERPRINTS ? 0 : 1, 1,
+	put_member(groups, keeper->number, groups->kind == SIMIDX_DEDUP_FINGERPRINTS ? 0 : 1, 1,
 		   dd_files_path(groups->files, keeper->file), keeper->line);
 }
 
@@ -173,8 +173,8 @@ static void put_dropped(struct dd_groups *groups, const struct dd_name *keeper,
 	 * Nobody has compared the texts; who asks for that has --no-verify. Of features there is no
 	 * more.
 	 */
-	if (groups->options->drop_list && member->similarity == DD_BY_FP &&
-	    groups->kind == DD_TEXTS && !groups->options->no_verify) {
+	if (groups->options->drop_list && member->similarity == SIMIDX_DEDUP_BY_FP &&
+	    groups->kind == SIMIDX_DEDUP_TEXTS && !groups->options->no_verify) {
 		groups->counts.trusted++;
 		return;
 	}
@@ -208,7 +208,8 @@ static int compare_fingerprints(const void *a, const void *b)
 	return compare_members(a, b, 1);
 }
 
-int dd_groups_print(struct dd_groups *groups, enum dd_kind kind, const struct dd_name *kept)
+int dd_groups_print(struct dd_groups *groups, enum simidx_dedup_kind kind,
+		    const struct dd_name *kept)
 {
 	const struct member *member = groups->members.bytes, *end;
 
@@ -220,7 +221,7 @@ int dd_groups_print(struct dd_groups *groups, enum dd_kind kind, const struct dd
 	if (!groups->state)
 		return tl_error("out of memory");
 	qsort(groups->members.bytes, groups->n_members, sizeof(*member),
-	      groups->kind == DD_FINGERPRINTS ? compare_fingerprints : compare_texts);
+	      groups->kind == SIMIDX_DEDUP_FINGERPRINTS ? compare_fingerprints : compare_texts);
 	while (member < end && !tl_output_failed()) {
 		const struct dd_name *keeper = &kept[member->keeper];
 		uint64_t handle = member->keeper;

@@ -9,7 +9,10 @@
 #ifndef DD_GROUPS_H
 #define DD_GROUPS_H
 
-#include "dedup/dd_engine.h"
+#include "dedup/dd_files.h"
+#include "dedup/dd_options.h"
+
+#include <simidx_dedup.h>
 
 /** Where a document is. */
 struct dd_name {
@@ -44,7 +47,8 @@ size_t dd_groups_bytes(void);
  * @param kept  names of the kept documents, by handle
  * @return 0 or an exit code
  */
-int dd_groups_print(struct dd_groups *groups, enum dd_kind kind, const struct dd_name *kept);
+int dd_groups_print(struct dd_groups *groups, enum simidx_dedup_kind kind,
+		    const struct dd_name *kept);
 
 /** What was counted while they were printed. */
 struct dd_groups_counts {

@@ -11,8 +11,7 @@
 #include "common/tl_options.h"
 #include "input/in_files.h"
 
-/** How similar texts must be, unless --similarity says so. */
-#define DD_SIMILARITY 0.8
+#include <simidx_dedup.h>
 
 /** Parsed options. NULL, 0 and -1 stand for "not given" where noted. */
 struct dd_options {

@@ -23,8 +23,8 @@
 struct dd_output {
 	const struct dd_options *options;
 	struct dd_files *files;
-	struct dd_engine *engine;
-	enum dd_kind kind;
+	struct dd_index *index; /* NULL before dd_output_begin() */
+	enum simidx_dedup_kind kind;
 	int is_terminal; /* a progress line may stand where rows are to come */
 	FILE *dups;
 	struct in_room kept; /* struct dd_name, by handle; only where they are named */
@@ -136,26 +136,27 @@ static int goes_on(const struct dd_output *output, const char *mark)
 	       (output->dups && dd_mark_committed(mark, output->dups) >= 0);
 }
 
-int dd_output_begin(struct dd_output *output, struct dd_engine *engine, enum dd_kind kind,
+int dd_output_begin(struct dd_output *output, struct dd_index *index, enum simidx_dedup_kind kind,
 		    int has_lines)
 {
 	char end = output->options->inputs.nul_lists && !has_lines ? '\0' : '\n';
-	struct dd_kept *kept = dd_engine_kept(engine);
-	const char *mark = dd_kept_mark(kept);
+	const char *mark = dd_index_mark(index);
 
-	output->engine = engine;
+	output->index = index;
 	output->kind = kind;
 	if (!output->options->stream)
 		return 0;
-	if (output->options->index && goes_on(output, mark) && dd_kept_resume(kept))
+	if (output->options->index && goes_on(output, mark) && dd_index_resume(index))
 		return TL_TROUBLE;
 	/* While nobody else writes: then half a line cannot be of a run that goes on. */
-	if (output->options->index && (dd_kept_begin(kept) || dd_kept_read_mark(kept)))
+	if (output->options->index && dd_index_begin(index))
 		return TL_TROUBLE;
 	tl_emit_begin(stdout, end, dd_mark_committed(mark, stdout));
 	if (output->dups)
 		tl_emit_begin(output->dups, '\n', dd_mark_committed(mark, output->dups));
-	return output->options->index ? dd_kept_commit(kept, 0) : 0;
+	if (!output->options->index)
+		return 0;
+	return dd_index_write_mark(index, 0) ? TL_TROUBLE : dd_index_commit(index);
 }
 
 void dd_output_count(const struct dd_output *output, struct dd_output_counts *counts)
@@ -164,11 +165,6 @@ void dd_output_count(const struct dd_output *output, struct dd_output_counts *co
 }
 
 /* ---- what is known of documents ---- */
-
-static struct dd_name name_of(const struct dd_document *document)
-{
-	return (struct dd_name){ document->number, document->line, document->file };
-}
 
 static int has_names(const struct dd_output *output)
 {
@@ -180,13 +176,15 @@ static const struct dd_name *kept_name(const struct dd_output *output, uint64_t 
 	return &((const struct dd_name *)output->kept.bytes)[handle];
 }
 
-static int note_kept(struct dd_output *output, const struct dd_document *document)
+static int note_kept(struct dd_output *output, const simidx_dedup_row *row)
 {
-	if (document->is_empty || !has_names(output))
+	const struct dd_extra *extra = row->extra;
+
+	if (row->flags & SIMIDX_DEDUP_EMPTY || !has_names(output))
 		return 0;
 	if (in_room_have(&output->kept, (output->n_kept + 1) * sizeof(struct dd_name)))
 		return tl_error("out of memory");
-	((struct dd_name *)output->kept.bytes)[output->n_kept++] = name_of(document);
+	((struct dd_name *)output->kept.bytes)[output->n_kept++] = extra->name;
 	return 0;
 }
 
@@ -223,15 +221,15 @@ struct other {
 };
 
 /* Labels are valid until the index is written to. */
-static struct other find_other(const struct dd_output *output, const struct dd_near *near)
+static struct other find_other(const struct dd_output *output, const simidx_dedup_near *near)
 {
 	struct other other = { NULL, near->id, NULL, 0 };
 	simidx_reader *reader;
 	simidx_match match;
 
-	if (near->handle != DD_EARLIER) {
-		other.name = kept_name(output, near->handle);
-	} else if (!dd_kept_reader(dd_engine_kept(output->engine), &reader) &&
+	if (near->keeper != SIMIDX_DEDUP_EARLIER) {
+		other.name = kept_name(output, near->keeper);
+	} else if (!dd_index_reader(output->index, &reader) &&
 		   !simidx_reader_find_id(reader, near->id, &match, NULL)) {
 		other.label = match.label;
 		other.label_size = match.label_size;
@@ -240,10 +238,10 @@ static struct other find_other(const struct dd_output *output, const struct dd_n
 }
 
 /* A label says which document it is: with the same one both are one document, read again. */
-static int is_itself(const struct dd_document *document, const struct other *other)
+static int is_itself(const simidx_dedup_row *row, const struct other *other)
 {
-	return other->label && document->label && document->label_size == other->label_size &&
-	       memcmp(document->label, other->label, other->label_size) == 0;
+	return other->label && row->label_size == other->label_size &&
+	       memcmp(row->label, other->label, other->label_size) == 0;
 }
 
 static void put_other(FILE *out, const struct dd_output *output, const struct other *other)
@@ -284,59 +282,40 @@ static void put_pair(FILE *out, const struct dd_output *output, double similarit
 }
 
 /* Of a filter. */
-static void stream(struct dd_output *output, const struct dd_document *document,
-		   const struct dd_near *near)
+static void stream(struct dd_output *output, const simidx_dedup_row *row,
+		   const simidx_dedup_near *near)
 {
-	struct dd_name name = name_of(document);
+	const struct dd_extra *extra = row->extra;
+	const char *path = dd_files_path(output->files, extra->name.file);
 	struct other other;
 
-	if (!near && output->options->inputs.nul_lists && !document->kept_size) {
-		printf("%s%c", dd_files_path(output->files, document->file), '\0');
+	if (!near && output->options->inputs.nul_lists && !extra->line_size) {
+		printf("%s%c", path, '\0');
 		return;
 	}
 	if (!near) {
-		tl_emit_input(dd_files_path(output->files, document->file), document->kept,
-			      document->kept_size);
+		tl_emit_input(path, extra->line, extra->line_size);
 		return;
 	}
-	if (near->handle != DD_EARLIER && !output->dups) {
+	if (near->keeper != SIMIDX_DEDUP_EARLIER && !output->dups) {
 		output->counts.near++;
 		return;
 	}
 	other = find_other(output, near);
-	if (is_itself(document, &other)) {
+	if (is_itself(row, &other)) {
 		output->counts.known++;
 		return;
 	}
 	output->counts.near++;
-	output->counts.unnamed += !other.name && !other.label && !document->label_size;
+	output->counts.unnamed += !other.name && !other.label && !row->label_size;
 	if (output->dups)
-		put_pair(output->dups, output, near->similarity, &name, &other);
+		put_pair(output->dups, output, near->similarity, &extra->name, &other);
 }
 
-static int hear_decided(void *ctx, const struct dd_document *document, const struct dd_near *near)
+static int pair(struct dd_output *output, const simidx_dedup_row *row,
+		const simidx_dedup_near *near, size_t n)
 {
-	struct dd_output *output = ctx;
-	struct dd_name name;
-
-	if (output->options->stream) {
-		if (output->is_terminal)
-			tl_progress_clear();
-		stream(output, document, near);
-		return near ? 0 : note_kept(output, document);
-	}
-	if (!near)
-		return note_kept(output, document);
-	output->counts.near++;
-	name = name_of(document);
-	return dd_groups_add(output->groups, near->handle, near->similarity, &name);
-}
-
-static int hear_paired(void *ctx, const struct dd_document *document, const struct dd_near *near,
-		       size_t n)
-{
-	struct dd_output *output = ctx;
-	struct dd_name name = name_of(document);
+	const struct dd_extra *extra = row->extra;
 	struct other other;
 
 	if (n && output->is_terminal)
@@ -344,16 +323,32 @@ static int hear_paired(void *ctx, const struct dd_document *document, const stru
 	output->counts.near += n;
 	for (size_t i = 0; i < n; i++) {
 		other = find_other(output, &near[i]);
-		put_pair(stdout, output, near[i].similarity, &name, &other);
+		put_pair(stdout, output, near[i].similarity, &extra->name, &other);
 	}
-	return note_kept(output, document);
+	return note_kept(output, row);
 }
 
-/* What is to be remembered must be safe before. */
-static int hear_decided_all(void *ctx)
+int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
+		      const simidx_dedup_near *near, size_t n)
 {
-	struct dd_output *output = ctx;
+	const struct dd_extra *extra = row->extra;
 
+	if (output->options->pairs)
+		return pair(output, row, near, n);
+	if (output->options->stream) {
+		if (output->is_terminal)
+			tl_progress_clear();
+		stream(output, row, near);
+		return n ? 0 : note_kept(output, row);
+	}
+	if (!n)
+		return note_kept(output, row);
+	output->counts.near++;
+	return dd_groups_add(output->groups, near->keeper, near->similarity, &extra->name);
+}
+
+int dd_output_committing(struct dd_output *output)
+{
 	if (output->options->index) {
 		if (tl_emit_flush(stdout, "standard output"))
 			return TL_TROUBLE;
@@ -364,14 +359,6 @@ static int hear_decided_all(void *ctx)
 	if (output->dups && (fflush(output->dups) || ferror(output->dups)))
 		return tl_error("%s: cannot write: %s", output->options->dups, strerror(errno));
 	return tl_output_failed() ? TL_TROUBLE : 0;
-}
-
-void dd_output_listener(struct dd_output *output, struct dd_listener *listener)
-{
-	listener->decided = hear_decided;
-	listener->paired = hear_paired;
-	listener->decided_all = hear_decided_all;
-	listener->ctx = output;
 }
 
 int dd_output_finish(struct dd_output *output)

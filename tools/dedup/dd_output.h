@@ -9,7 +9,9 @@
 #ifndef DD_OUTPUT_H
 #define DD_OUTPUT_H
 
-#include "dedup/dd_engine.h"
+#include "dedup/dd_files.h"
+#include "dedup/dd_groups.h"
+#include "dedup/dd_index.h"
 
 struct dd_output;
 
@@ -28,18 +30,31 @@ void dd_output_free(struct dd_output *output);
  */
 void dd_output_bytes(const struct dd_output *output, uint64_t *kept, uint64_t *near);
 
-/** What is to hear of the decisions. */
-void dd_output_listener(struct dd_output *output, struct dd_listener *listener);
-
 /**
- * The engine has begun: its documents are of this kind. Half a line that a run has left that was
- * killed is ended or removed, and the index says that a run is under way.
+ * The index is open: documents are of this kind. Half a line that a run has left that was killed is
+ * ended or removed, and the index says that a run is under way.
  *
  * @param has_lines  the first document is a line of its file, and not the whole file
  * @return 0 or an exit code
  */
-int dd_output_begin(struct dd_output *output, struct dd_engine *engine, enum dd_kind kind,
+int dd_output_begin(struct dd_output *output, struct dd_index *index, enum simidx_dedup_kind kind,
 		    int has_lines);
+
+/** What a row has as simidx_dedup_row.extra, with its line as it came after it, if it is to be
+ * written. */
+struct dd_extra {
+	struct dd_name name;
+	size_t line_size;
+	char line[];
+};
+
+/** As simidx_dedup_calls.decided. Returns 0 or an exit code. */
+int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
+		      const simidx_dedup_near *near, size_t n);
+
+/** A batch is committed next: what is to be remembered must be safe before. Returns 0 or an exit
+ * code. */
+int dd_output_committing(struct dd_output *output);
 
 /** All is decided: print the groups. Returns 0 or an exit code. */
 int dd_output_finish(struct dd_output *output);

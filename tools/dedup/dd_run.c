@@ -6,8 +6,13 @@
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "common/tl_text_options.h"
+#include "common/tl_utf8.h"
+#include "dedup/dd_again.h"
+#include "dedup/dd_index.h"
+#include "dedup/dd_memory.h"
 #include "dedup/dd_output.h"
 #include "dedup/dd_room.h"
+#include "dedup/dd_summary.h"
 #include "input/in_guard.h"
 
 #include <inttypes.h>
@@ -36,19 +41,18 @@ struct run {
 	struct dd_room *room;
 	struct dd_files *files;
 	struct dd_output *output;
-	struct dd_listener listener;
-	struct dd_engine *engine; /* NULL until there is a document */
-	enum dd_kind kind;
+	struct dd_again *again;
+	struct dd_index *index;   /* this and the next are NULL until there is a document */
+	simidx_dedup *dedup;
+	enum simidx_dedup_kind kind;
+	struct in_room extra;     /* struct dd_extra of a row */
 	struct in_reader reader;
 	struct dd_memory memory;
 	uint64_t bytes;      /* that a document may need of it */
 	uint64_t estimated_at;
 	/* where reading has ended, as the memory is used up; "" = it has not */
 	char full[512];
-	uint64_t documents, rejected;
-	uint64_t unread;     /* comparisons for which a text could not be read again */
-	uint64_t skipped;    /* files found that are no texts */
-	char *first_skipped; /* the path of the first */
+	struct dd_summary all;
 	int pause_code; /* of deciding while the input paused: 0, or the exit code */
 	double started, shown;
 };
@@ -58,116 +62,42 @@ struct run {
 /* An input or row that cannot be had. */
 static void reject(struct run *run, const char *place, const char *reason)
 {
-	if (++run->rejected <= MAX_REPORTED)
+	if (++run->all.rejected <= MAX_REPORTED)
 		tl_error("%s%s%s", place, *place ? ": " : "", reason);
-	else if (run->rejected == MAX_REPORTED + 1)
+	else if (run->all.rejected == MAX_REPORTED + 1)
 		tl_error("more rejected rows are only counted");
 }
 
 /* A file that was found and is no text. */
 static void skip(struct run *run, const char *path)
 {
-	if (!run->skipped++)
-		run->first_skipped = strdup(path);
+	if (!run->all.skipped++)
+		run->all.first_skipped = strdup(path);
 }
 
 static void show_progress(struct run *run)
 {
-	char number[TL_NUMBER_SIZE], rate[TL_NUMBER_SIZE], near[TL_NUMBER_SIZE], percent[24] = "";
+	char number[TL_NUMBER_SIZE], rate[TL_NUMBER_SIZE], near[TL_NUMBER_SIZE];
+	char left[TL_NUMBER_SIZE], percent[24 + TL_NUMBER_SIZE] = "";
 	uint64_t bytes = in_reader_bytes(&run->reader), total = run->options->total_bytes;
 	struct dd_output_counts counts;
-	double now;
+	double now, seconds;
 
 	if (!tl_progress_wanted() || (now = tl_seconds()) - run->shown < TL_PROGRESS_SECONDS)
 		return;
 	run->shown = now;
+	seconds = now - run->started;
 	dd_output_count(run->output, &counts);
-	if (total > bytes)
-		snprintf(percent, sizeof(percent), "%.0f %%, ",
-			 100.0 * (double)bytes / (double)total);
+	if (bytes && total > bytes)
+		snprintf(percent, sizeof(percent), "%.0f %%%s, ",
+			 100.0 * (double)bytes / (double)total,
+			 tl_write_left(seconds * (double)(total - bytes) / (double)bytes, left));
 	tl_progress_show("%s%s document%s, %s/s, %s %s", percent,
-			 tl_write_amount((double)run->documents, number),
-			 run->documents == 1 ? "" : "s",
-			 tl_write_amount((double)run->documents / (now - run->started), rate),
+			 tl_write_amount((double)run->all.documents, number),
+			 run->all.documents == 1 ? "" : "s",
+			 tl_write_amount((double)run->all.documents / seconds, rate),
 			 tl_write_amount((double)counts.near, near),
 			 run->options->pairs ? "pairs" : "near to others");
-}
-
-/* Texts that could not be read again, though nobody has put a limit to that. */
-static void tell_unread(struct run *run, const struct dd_counts *all)
-{
-	static const char *const why[DD_N_AGAIN] = {
-		[DD_GONE_CHANGED] = "its file has changed since it was read",
-		[DD_GONE_REMOVED] = "its file has been removed since it was read",
-		[DD_GONE_FAILED] = "it could not be read",
-	};
-	char n[TL_NUMBER_SIZE];
-
-	for (int i = 0; i < DD_N_AGAIN; i++) {
-		if (!why[i] || !all->gone[i])
-			continue;
-		run->unread += all->gone[i];
-		tl_error("fingerprints decided %s time%s whether a text is near to an earlier one, "
-			 "as %s",
-			 tl_write_count(all->gone[i], n), all->gone[i] == 1 ? "" : "s", why[i]);
-	}
-}
-
-static void sum_up(struct run *run)
-{
-	char n[3][TL_NUMBER_SIZE], rejected[TL_NUMBER_SIZE + 16] = "";
-	struct dd_output_counts counts;
-	struct dd_counts all = { 0 };
-	double seconds = tl_seconds() - run->started;
-
-	dd_output_count(run->output, &counts);
-	if (run->engine)
-		dd_engine_count(run->engine, &all);
-	if (run->engine && dd_texts_problem(dd_engine_texts(run->engine)))
-		tl_notice("not all texts could be put aside, so fingerprints decided for some: %s",
-			  dd_texts_problem(dd_engine_texts(run->engine)));
-	tell_unread(run, &all);
-	if (all.exhausted)
-		tl_notice("%s document%s compared with the %d nearest in vain, and had more that "
-			  "may be near (--all)",
-			  tl_write_count(all.exhausted, n[0]),
-			  all.exhausted == 1 ? " was" : "s were", DD_MOST_COMPARED);
-	if (all.not_utf8)
-		tl_notice("%s text%s not UTF-8", tl_write_count(all.not_utf8, n[0]),
-			  all.not_utf8 == 1 ? " is" : "s are");
-	if (all.empty)
-		tl_notice("%s %s no words: only a text of the same bytes is near to %s",
-			  tl_write_count(all.empty, n[0]),
-			  all.empty == 1 ? "text has" : "texts have",
-			  all.empty == 1 ? "it" : "one");
-	if (run->skipped)
-		tl_notice("%s file%s and %s skipped (first: "
-			  "%s)", tl_write_count(run->skipped, n[0]),
-			  run->skipped == 1 ? " is no text" : "s are no texts",
-			  run->skipped == 1 ? "was" : "were",
-			  run->first_skipped ? run->first_skipped : "?");
-	dd_output_tell(run->output);
-	if (run->rejected)
-		snprintf(rejected, sizeof(rejected),
-			 ", %s "
-			 "rejected",
-			 tl_write_count(run->rejected, n[0]));
-	tl_write_count(run->documents, n[0]);
-	tl_write_count(counts.near, n[1]);
-	if (run->options->pairs)
-		tl_notice("%s document%s in %.1f s: %s pair%s%s", n[0],
-			  run->documents == 1 ? "" : "s", seconds, n[1],
-			  counts.near == 1 ? "" : "s", rejected);
-	else if (run->options->stream)
-		tl_notice("%s document%s in %.1f s: %s new, %s near to others%s", n[0],
-			  run->documents == 1 ? "" : "s", seconds,
-			  tl_write_count(run->documents - counts.near - counts.known, n[2]), n[1],
-			  rejected);
-	else
-		tl_notice("%s document%s in %.1f s: %s near to others, in %s group%s%s", n[0],
-			  run->documents == 1 ? "" : "s", seconds, n[1],
-			  tl_write_count(counts.groups, n[2]), counts.groups == 1 ? "" : "s",
-			  rejected);
 }
 
 /* ---- memory ---- */
@@ -183,17 +113,17 @@ static uint64_t most_bytes(const struct run *run)
 	uint64_t kept, near;
 
 	dd_output_bytes(run->output, &kept, &near);
-	kept += dd_engine_bytes_kept(run->engine);
+	if (run->kind == SIMIDX_DEDUP_TEXTS && !run->options->no_verify)
+		kept += SIMIDX_DEDUP_BYTES;
 	return kept > near ? kept : near;
 }
 
 /* Have memory for something that is known until the end; or note that reading ends before it. */
 static int have_memory(struct run *run, uint64_t bytes, const char *place)
 {
-	struct dd_counts counts = { 0 };
+	simidx_dedup_counts counts = { .size = sizeof(counts) };
 
-	if (run->engine)
-		dd_engine_count(run->engine, &counts);
+	simidx_dedup_count(run->dedup, &counts);
 	if (dd_memory_has(&run->memory, bytes + counts.most_bytes)) {
 		run->memory.charged += bytes;
 		return 1;
@@ -211,14 +141,14 @@ static void estimate(struct run *run)
 	char documents[TL_NUMBER_SIZE];
 	double expected, tables;
 
-	if (run->documents != run->estimated_at)
+	if (run->all.documents != run->estimated_at)
 		return;
 	run->estimated_at *= 10;
 	if (reader->lines.source.codec)
 		bytes = in_reader_bytes(reader);
 	if (options->total_bytes <= bytes)
 		return;
-	expected = (double)run->documents * (double)options->total_bytes / (double)bytes;
+	expected = (double)run->all.documents * (double)options->total_bytes / (double)bytes;
 	tables = expected * (double)run->bytes;
 	if (tables <= (double)run->memory.tables)
 		return;
@@ -290,8 +220,76 @@ static int tell_full(const struct run *run)
 
 	return tl_error("--memory is used up by %s document%s: all before %s is decided, and "
 			"nothing from there on was read",
-			tl_write_count(run->documents, n), run->documents == 1 ? "" : "s",
+			tl_write_count(run->all.documents, n), run->all.documents == 1 ? "" : "s",
 			run->full);
+}
+
+/* ---- deciding ---- */
+
+static int hear_decided(void *ctx, const simidx_dedup_row *row, const simidx_dedup_near *near,
+			size_t n)
+{
+	return dd_output_decided(((struct run *)ctx)->output, row, near, n);
+}
+
+/* The marks tell how long the outputs are. */
+static int hear_committing(void *ctx, int is_complete)
+{
+	struct run *run = ctx;
+	int code = dd_output_committing(run->output);
+
+	return code || !run->options->index ? code : dd_index_write_mark(run->index, is_complete);
+}
+
+static int read_text(void *ctx, unsigned thread, const simidx_dedup_place *place,
+		     const char **text, size_t *size)
+{
+	return dd_again_read(((struct run *)ctx)->again, thread, place, text, size);
+}
+
+static int is_stopped(void *ctx)
+{
+	(void)ctx;
+	return tl_stop_requested();
+}
+
+/* What the library returned, or one of the calls above, which have told of it. */
+static int tell(const struct run *run, int rc, const simidx_error *err)
+{
+	return rc < 0 ? dd_index_fail(run->index, err) : rc;
+}
+
+static int flush(struct run *run, int is_complete)
+{
+	simidx_error err;
+
+	return tell(run, simidx_dedup_flush(run->dedup, is_complete, &err), &err);
+}
+
+static int open_dedup(struct run *run)
+{
+	const struct dd_options *options = run->options;
+	simidx_dedup_options how = SIMIDX_DEDUP_OPTIONS_INIT;
+	simidx_error err;
+
+	how.kind = (int)run->kind;
+	how.flags = (options->no_verify ? SIMIDX_DEDUP_NO_VERIFY : 0) |
+		    (options->compare_all ? SIMIDX_DEDUP_COMPARE_ALL : 0) |
+		    (options->pairs ? SIMIDX_DEDUP_PAIRS : 0) |
+		    (options->index ? SIMIDX_DEDUP_LASTING : 0);
+	how.similarity = options->similarity;
+	how.max_weight = options->accept;
+	how.max_bits = options->radius;
+	how.threads = options->threads;
+	how.batch_rows = run->memory.batch_documents;
+	how.batch_bytes = run->memory.batch_bytes;
+	how.tmpdir = dd_room_path(run->room);
+	how.spill_bytes = options->spill;
+	how.calls = (simidx_dedup_calls){ run, hear_decided, hear_committing, read_text,
+					  is_stopped };
+	return tell(run, simidx_dedup_open(dd_index_handle(run->index),
+					   dd_index_writer(run->index), &how, &run->dedup, &err),
+		    &err);
 }
 
 /* ---- reading ---- */
@@ -305,9 +303,9 @@ static int decide_in_pause(void *ctx, int fd)
 	struct run *run = ctx;
 	struct pollfd more = { fd, POLLIN, 0 };
 
-	if (!run->engine || !run->options->stream || poll(&more, 1, PAUSE_MS) != 0)
+	if (!run->dedup || !run->options->stream || poll(&more, 1, PAUSE_MS) != 0)
 		return 0;
-	run->pause_code = dd_engine_flush(run->engine, 0);
+	run->pause_code = flush(run, 0);
 	return run->pause_code != 0;
 }
 
@@ -316,75 +314,97 @@ static const char *const singular[] = { "a text", "features", "a fingerprint" };
 static const char *const plural[] = { "texts", "features", "fingerprints" };
 
 /* The first document says what all are. */
-static int begin_engine(struct run *run, enum dd_kind kind)
+static int begin_deciding(struct run *run, enum simidx_dedup_kind kind)
 {
 	const struct dd_options *options = run->options;
 	const char *comparing = dd_comparing_option(options);
 	const char *of_texts = options->accept >= 0 ? "--accept" :
 			       options->no_verify   ? "--no-verify" :
 						      comparing;
+	int code;
 
 	run->kind = kind;
-	if (kind == DD_FEATURES && comparing)
+	if (kind == SIMIDX_DEDUP_FEATURES && comparing)
 		return tl_usage_error("%s is about texts, and the inputs have features", comparing);
-	if (kind == DD_TEXTS && options->radius >= 0 && !options->no_verify)
+	if (kind == SIMIDX_DEDUP_TEXTS && options->radius >= 0 && !options->no_verify)
 		return tl_usage_error(
 			"--radius is about fingerprints; for texts it goes with --no-verify");
-	if (kind != DD_FINGERPRINTS && options->bits_given)
+	if (kind != SIMIDX_DEDUP_FINGERPRINTS && options->bits_given)
 		return tl_usage_error("--bits is about bare fingerprints, and the inputs have %s",
 				      plural[kind]);
-	if (kind == DD_FINGERPRINTS && of_texts)
+	if (kind == SIMIDX_DEDUP_FINGERPRINTS && of_texts)
 		return tl_usage_error("%s is about texts, and the inputs have fingerprints",
 				      of_texts);
-	run->engine = dd_engine_new(options, kind, &run->memory, run->files,
-				    dd_room_path(run->room), &run->listener);
-	if (!run->engine)
+	run->index = dd_index_open(options, kind, run->memory.index_rows, dd_room_path(run->room));
+	if (!run->index)
 		return TL_TROUBLE;
+	code = open_dedup(run);
+	if (code)
+		return code;
 	run->bytes = most_bytes(run);
-	return dd_output_begin(run->output, run->engine, kind, !run->reader.format->is_whole);
+	return dd_output_begin(run->output, run->index, kind, !run->reader.format->is_whole);
 }
 
-static int take_row(struct run *run, const struct in_row *row, uint32_t file)
+/* What comes back with the decision: where the row is and, of a filter of lines, its line. */
+static int note_extra(struct run *run, simidx_dedup_row *row, uint32_t file)
 {
-	struct in_reader *reader = &run->reader;
-	struct dd_document document = { .file = file, .line = reader->line };
-	enum dd_kind kind = row->kind == IN_TEXT     ? DD_TEXTS :
-			    row->kind == IN_FEATURES ? DD_FEATURES :
-						       DD_FINGERPRINTS;
+	const struct in_reader *reader = &run->reader;
+	int has_line = run->options->stream && !reader->format->is_whole;
+	size_t size = has_line ? reader->kept_size : 0;
+	struct dd_extra *extra;
+
+	if (in_room_have(&run->extra, sizeof(*extra) + size))
+		return tl_error("out of memory");
+	extra = run->extra.bytes;
+	extra->name = (struct dd_name){ run->all.documents, reader->line, file };
+	extra->line_size = size;
+	if (size)
+		memcpy(extra->line, reader->kept.bytes, size);
+	row->extra = extra;
+	row->extra_size = sizeof(*extra) + size;
+	return 0;
+}
+
+static int take_row(struct run *run, const struct in_row *given, uint32_t file)
+{
+	const struct in_reader *reader = &run->reader;
+	simidx_dedup_row row = SIMIDX_DEDUP_ROW_INIT;
+	enum simidx_dedup_kind kind = given->kind == IN_TEXT	 ? SIMIDX_DEDUP_TEXTS :
+				      given->kind == IN_FEATURES ? SIMIDX_DEDUP_FEATURES :
+								   SIMIDX_DEDUP_FINGERPRINTS;
+	simidx_error err;
 	char reason[64];
 	int code = 0;
 
-	if (run->engine && kind != run->kind) {
+	if (run->dedup && kind != run->kind) {
 		snprintf(reason, sizeof(reason), "%s, and the inputs before have %s",
 			 singular[kind], plural[run->kind]);
 		reject(run, in_reader_place(reader), reason);
 		return 0;
 	}
-	if (!run->engine)
-		code = begin_engine(run, kind);
+	if (!run->dedup)
+		code = begin_deciding(run, kind);
 	if (code)
 		return code;
 	if (!have_memory(run, run->bytes, in_reader_place(reader)))
 		return 0;
-	document.number = ++run->documents;
+	run->all.documents++;
 	estimate(run);
-	if (kind == DD_TEXTS) {
-		document.text = row->text;
-		document.text_size = row->text_size;
-		dd_texts_place(dd_engine_texts(run->engine), reader, row, file, &document.place);
+	if (kind == SIMIDX_DEDUP_TEXTS) {
+		row.text = given->text;
+		row.text_size = given->text_size;
+		row.flags = dd_again_place(run->files, reader, given, file, &row.place);
+		run->all.not_utf8 += !tl_is_utf8(given->text, given->text_size);
 	}
-	document.fp = row->fp;
-	if (kind == DD_FEATURES) {
-		document.features = row->features;
-		document.n_features = row->n_features;
+	row.fp = given->fp;
+	if (kind == SIMIDX_DEDUP_FEATURES) {
+		row.features = given->features;
+		row.n_features = given->n_features;
 	}
-	document.label = row->label;
-	document.label_size = row->label ? row->label_size : 0;
-	if (run->options->stream && !reader->format->is_whole) {
-		document.kept = reader->kept.bytes;
-		document.kept_size = reader->kept_size;
-	}
-	return dd_engine_add(run->engine, &document);
+	row.label = given->label;
+	row.label_size = given->label ? given->label_size : 0;
+	code = note_extra(run, &row, file);
+	return code ? code : tell(run, simidx_dedup_add(run->dedup, &row, &err), &err);
 }
 
 static int read_rows(struct run *run, const struct in_file *input, uint32_t file)
@@ -408,7 +428,7 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 			return tl_error("%s: %s", in_reader_place(reader), reader->reason);
 		else
 			reject(run, in_reader_place(reader), reader->reason);
-		if (run->rejected == HOPELESS && !run->documents)
+		if (run->all.rejected == HOPELESS && !run->all.documents)
 			return tl_error(
 				"the first 1,000 rows were all rejected, the last one because: %s",
 				reader->reason);
@@ -478,8 +498,8 @@ static int read_inputs(struct run *run, struct in_files *files)
 		return tl_error("%s: no files were found%s", inputs->operands[0],
 				inputs->hidden ? "" : " (--hidden reads those whose names begin "
 						      "with a dot, too)");
-	if (!code && run->engine)
-		code = dd_engine_flush(run->engine, 1);
+	if (!code && run->dedup)
+		code = flush(run, 1);
 	return code;
 }
 
@@ -495,12 +515,14 @@ static int begin(struct run *run)
 	run->reader.keeps_lines = run->options->stream;
 	in_reader_when_idle(&run->reader, decide_in_pause, run);
 	run->files = dd_files_new();
-	if (!run->files)
+	if (run->files)
+		run->again = dd_again_open(run->files, &run->options->inputs.columns,
+					   run->options->threads);
+	if (!run->again)
 		return tl_error("out of memory");
 	run->output = dd_output_new(run->options, run->files);
 	if (!run->output)
 		return TL_TROUBLE;
-	dd_output_listener(run->output, &run->listener);
 	run->room = dd_room_new(run->options->tmpdir);
 	if (!run->room)
 		return TL_TROUBLE;
@@ -513,6 +535,7 @@ int dd_run(const struct dd_options *options)
 	struct run run = { .options = options };
 	struct in_files *files = in_files_open(&options->inputs);
 	struct dd_output_counts counts = { 0 };
+	uint64_t unread = 0;
 	int code = begin(&run);
 
 	if (!code)
@@ -520,24 +543,28 @@ int dd_run(const struct dd_options *options)
 	if (!code)
 		code = files ? read_inputs(&run, files) : tl_error("out of memory");
 	tl_progress_clear();
-	if (!code && run.engine && !options->stream && !options->pairs)
+	if (!code && run.dedup && !options->stream && !options->pairs)
 		code = dd_output_finish(run.output);
 	if (!code) {
 		/* Results stand before the summary where both go to one file. */
 		if (fflush(stdout))
 			tl_output_failed();
-		sum_up(&run);
+		run.all.seconds = tl_seconds() - run.started;
+		unread = dd_summary_tell(&run.all, options, run.dedup, run.again, run.output);
 		dd_output_count(run.output, &counts);
 		if (*run.full)
 			code = tell_full(&run);
 	}
-	dd_engine_free(run.engine);
+	simidx_dedup_close(run.dedup);
+	dd_index_close(run.index);
+	dd_again_close(run.again);
+	free(run.extra.bytes);
 	dd_room_free(run.room);
 	dd_output_free(run.output);
 	in_reader_free(&run.reader);
 	in_files_close(files);
-	free(run.first_skipped);
+	free(run.all.first_skipped);
 	dd_files_free(run.files);
-	return !code && run.rejected + run.unread + counts.changed + counts.broken ? TL_PARTLY
+	return !code && run.all.rejected + unread + counts.changed + counts.broken ? TL_PARTLY
 										   : code;
 }

@@ -87,15 +87,6 @@ static double time_after(const struct ld_report *report, int step, double rows)
 	return typical > 0 ? later * real / typical : later;
 }
 
-/* ", 12 s left", ", 3 min left". */
-static void write_left(double left, char *out, size_t size)
-{
-	if (left < 120)
-		snprintf(out, size, ", %.0f s left", left);
-	else
-		snprintf(out, size, ", %.0f min left", left / 60);
-}
-
 /* "2 of 4: ". Beside a load that only inserts there are no other steps. */
 static void write_step(int step, char *out, size_t size)
 {
@@ -109,7 +100,7 @@ void ld_report_progress(struct ld_report *report, uint64_t bytes)
 	double now = report->wants_progress ? tl_seconds() : 0;
 	double seconds, done, total, rows, left;
 	char number[TL_NUMBER_SIZE], rate[TL_NUMBER_SIZE];
-	char step[24], percent[64] = "", time[40] = "";
+	char step[24], percent[64] = "", time[TL_NUMBER_SIZE];
 
 	if (report->current)
 		ld_report_phase(report, "read");
@@ -123,8 +114,8 @@ void ld_report_progress(struct ld_report *report, uint64_t bytes)
 		rows = (double)report->rows * total / done + (double)report->other_rows;
 		if (report->is_build)
 			left += time_after(report, 0, rows);
-		write_left(left, time, sizeof(time));
-		snprintf(percent, sizeof(percent), "%.0f %%%s, ", 100.0 * done / total, time);
+		snprintf(percent, sizeof(percent), "%.0f %%%s, ", 100.0 * done / total,
+			 tl_write_left(left, time));
 	}
 	write_step(current_step(report), step, sizeof(step));
 	tl_progress_show("%sreading: %s%s rows, %s rows/s, %.1f MB", step, percent,
@@ -174,7 +165,7 @@ static void show_wait(struct ld_report *report, const char *reason, double secon
 
 void ld_report_work(struct ld_report *report, const char *phase, uint64_t done, uint64_t total)
 {
-	char numbers[2][TL_NUMBER_SIZE], step[24], left[40] = "";
+	char numbers[2][TL_NUMBER_SIZE], step[24], left[TL_NUMBER_SIZE] = "";
 	const char *waits_for = strncmp(phase, "waiting: ", 9) == 0 ? phase + 9 : NULL;
 	/* Steps are few, all else is rows. */
 	int counts_steps = strcmp(phase, "tables") == 0 || strcmp(phase, "merge") == 0;
@@ -205,7 +196,7 @@ void ld_report_work(struct ld_report *report, const char *phase, uint64_t done, 
 		if (report->is_build)
 			time += time_after(report, current_step(report),
 					   (double)report->build_rows);
-		write_left(time, left, sizeof(left));
+		tl_write_left(time, left);
 	}
 	tl_progress_show("%s%s: %.0f %%%s, %s of %s%s", step, doing(phase),
 			 total ? 100.0 * (double)done / (double)total : 0.0, left,

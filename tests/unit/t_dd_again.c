@@ -9,22 +9,36 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dedup/dd_texts.h"
+#include "dedup/dd_again.h"
+#include "dedup/sd_texts.h"
 #include "support/sxt.h"
 
 /* A reading, keeping and getting program in one thread. */
 static char *dir;
 static struct dd_files *files;
-static struct dd_texts *texts;
+static struct dd_again *again;
+static simidx_dedup_options options;
+static struct sd_texts *texts;
 static struct in_reader reader;
 static struct in_columns columns;
 
+static int read_text(void *ctx, unsigned thread, const simidx_dedup_place *place,
+		     const char **text, size_t *size)
+{
+	(void)ctx;
+	return dd_again_read(again, thread, place, text, size);
+}
+
 static void begin(uint64_t spill_limit)
 {
-	struct dd_texts_options options = { dir, spill_limit, &columns };
-
+	options = (simidx_dedup_options)SIMIDX_DEDUP_OPTIONS_INIT;
+	options.tmpdir = dir;
+	options.spill_bytes = spill_limit;
+	options.calls.read_text = read_text;
 	files = dd_files_new();
-	texts = dd_texts_open(&options, files);
+	again = dd_again_open(files, &columns, 2);
+	texts = sd_texts_open(&options);
+	ck_assert_ptr_nonnull(again);
 	ck_assert_ptr_nonnull(texts);
 	in_reader_init(&reader, 64);
 	reader.columns = &columns;
@@ -40,7 +54,8 @@ static void set_up(void)
 static void end(void)
 {
 	in_reader_free(&reader);
-	dd_texts_close(texts);
+	sd_texts_close(texts);
+	dd_again_close(again);
 	dd_files_free(files);
 }
 
@@ -107,7 +122,7 @@ static void forget_kept(void)
 static size_t keep_all(const char *path, const struct in_format *format)
 {
 	uint32_t file = meet(path, format, DD_MET_NEW);
-	struct dd_place place;
+	simidx_dedup_row kept_row = SIMIDX_DEDUP_ROW_INIT;
 	struct in_row row;
 	enum in_result rc;
 	size_t n = 0;
@@ -117,12 +132,13 @@ static size_t keep_all(const char *path, const struct in_format *format)
 			continue;
 		ck_assert_int_eq(rc, IN_ROW);
 		ck_assert_uint_lt(n_kept, MAX_KEPT);
-		dd_texts_place(texts, &reader, &row, file, &place);
 		kept[n_kept].size = row.text_size;
 		kept[n_kept].text = malloc(row.text_size + 1);
 		memcpy(kept[n_kept].text, row.text ? row.text : "", row.text_size);
-		ck_assert_int_eq(dd_texts_keep(texts, &place, row.text, row.text_size,
-					       &kept[n_kept].handle), 0);
+		kept_row.text = row.text;
+		kept_row.text_size = row.text_size;
+		kept_row.flags = dd_again_place(files, &reader, &row, file, &kept_row.place);
+		ck_assert_int_eq(sd_texts_keep(texts, &kept_row, &kept[n_kept].handle, NULL), 0);
 		ck_assert_uint_eq(kept[n_kept].handle, n_kept);
 		n_kept++;
 		n++;
@@ -130,12 +146,12 @@ static size_t keep_all(const char *path, const struct in_format *format)
 	return n;
 }
 
-static void check_text(struct dd_texts_reader *getter, size_t i)
+static void check_text(struct sd_texts_reader *getter, size_t i)
 {
 	const char *text;
 	size_t size;
 
-	sxt_must_eq(dd_texts_get(getter, kept[i].handle, &text, &size), DD_AGAIN);
+	sxt_must_eq(sd_texts_get(getter, kept[i].handle, &text, &size, NULL), SIMIDX_OK);
 	sxt_must_eq(size, kept[i].size);
 	sxt_must(memcmp(text, kept[i].text, size) == 0);
 }
@@ -143,27 +159,42 @@ static void check_text(struct dd_texts_reader *getter, size_t i)
 /* Each again, in an order that goes to and fro among files. */
 static void check_all(void)
 {
-	struct dd_texts_reader *getter = dd_texts_reader_open(texts);
+	struct sd_texts_reader *getter = sd_texts_reader_open(texts, 0);
 
 	for (size_t i = 0; i < n_kept; i++)
 		check_text(getter, i);
 	for (size_t i = 0; i < 2 * n_kept; i++)
 		check_text(getter, i * 7 % n_kept);
-	dd_texts_reader_close(getter);
+	sd_texts_reader_close(getter);
 }
 
-static enum dd_again state_of(size_t i)
+#define IS_THERE (-1)
+#define IS_NOT_THERE (-2)
+
+/* IS_THERE, an enum dd_gone, or IS_NOT_THERE where none was counted. */
+static int state_of(size_t i)
 {
-	struct dd_texts_reader *getter = dd_texts_reader_open(texts);
-	enum dd_again again;
+	struct sd_texts_reader *getter = sd_texts_reader_open(texts, 1);
+	uint64_t before[DD_N_GONE] = { 0 }, after[DD_N_GONE] = { 0 };
+	int state = IS_NOT_THERE, rc;
 	const char *text;
 	size_t size;
 
-	again = dd_texts_get(getter, kept[i].handle, &text, &size);
-	if (again != DD_AGAIN)
+	dd_again_count(again, before);
+	rc = sd_texts_get(getter, kept[i].handle, &text, &size, NULL);
+	dd_again_count(again, after);
+	sd_texts_count(getter, &after[DD_GONE_CHANGED], &after[DD_GONE_FAILED]);
+	if (!rc) {
+		state = IS_THERE;
+	} else {
+		ck_assert_int_eq(rc, SIMIDX_E_NOT_FOUND);
 		ck_assert_uint_eq(size, 0);
-	dd_texts_reader_close(getter);
-	return again;
+	}
+	for (int why = 0; why < DD_N_GONE; why++)
+		if (after[why] != before[why])
+			state = why;
+	sd_texts_reader_close(getter);
+	return state;
 }
 
 /* ---- texts that are there again ---- */
@@ -207,7 +238,7 @@ START_TEST(test_rows_again)
 	ck_assert_uint_eq(keep_all(path, &in_format_jsonl), 5);
 	ck_assert_uint_eq(keep_all(other, &in_format_jsonl), 1);
 	check_all();
-	ck_assert_ptr_null(dd_texts_problem(texts));
+	ck_assert_ptr_null(sd_texts_problem(texts));
 	forget_kept();
 	free(path);
 	free(other);
@@ -260,61 +291,39 @@ START_TEST(test_pipe_again)
 }
 END_TEST
 
-/* What has no text has none later. */
-START_TEST(test_no_text)
+#define N_ROWS 100
+
+static void *get_rows(void *ctx)
 {
-	char *path = write_file("rows.jsonl", "{\"fp\": \"0000000000000007\"}\n"
-					      "{\"features\": [[\"a\", 1]]}\n");
-
-	ck_assert_uint_eq(keep_all(path, &in_format_jsonl), 2);
-	ck_assert_int_eq(state_of(0), DD_GONE_NONE);
-	ck_assert_int_eq(state_of(1), DD_GONE_NONE);
-	forget_kept();
-	free(path);
-}
-END_TEST
-
-#define N_SHARED 200
-
-static void *get_shared(void *ctx)
-{
-	struct dd_texts_reader *getter = dd_texts_reader_open(texts);
+	uintptr_t number = (uintptr_t)ctx;
+	struct sd_texts_reader *getter = sd_texts_reader_open(texts, (unsigned)number);
 	sxt_rng rng;
 
-	sxt_rng_init(&rng, (uintptr_t)ctx);
+	sxt_rng_init(&rng, number);
 	for (int i = 0; i < 2000; i++)
-		check_text(getter, sxt_rng_below(&rng, N_SHARED / 2));
-	dd_texts_reader_close(getter);
+		check_text(getter, sxt_rng_below(&rng, N_ROWS));
+	sd_texts_reader_close(getter);
 	return NULL;
 }
 
-/* Others get what was kept while more is kept. */
+/* Of a file and of the temporary one. */
 START_TEST(test_threads)
 {
-	char *path = sxt_path(dir, "rows.jsonl");
+	char *path = sxt_path(dir, "rows.jsonl"), bytes[8192] = "";
 	FILE *file = fopen(path, "w");
-	struct dd_place place = { DD_PLACE_PASSING, 0, 0, 0 };
 	pthread_t threads[2];
-	uint64_t handle;
+	int fd;
 
-	for (int i = 0; i < N_SHARED / 4; i++)
+	for (int i = 0; i < N_ROWS / 2; i++) {
 		fprintf(file, "{\"text\": \"row number %d\"}\n", i);
+		sprintf(bytes + strlen(bytes), "{\"text\": \"a row of a pipe, %d\"}\n", i);
+	}
 	fclose(file);
 	keep_all(path, &in_format_jsonl);
-	for (int i = 0; i < N_SHARED / 4; i++) {
-		kept[n_kept].size = 1 + (size_t)i * 10;
-		kept[n_kept].text = calloc(1, kept[n_kept].size);
-		memset(kept[n_kept].text, 'a' + i % 26, kept[n_kept].size);
-		ck_assert_int_eq(dd_texts_keep(texts, &place, kept[n_kept].text, kept[n_kept].size,
-					       &kept[n_kept].handle), 0);
-		n_kept++;
-	}
+	keep_all(make_pipe(bytes, &fd), &in_format_jsonl);
+	close(fd);
 	for (uintptr_t i = 0; i < 2; i++)
-		ck_assert_int_eq(pthread_create(&threads[i], NULL, get_shared, (void *)i), 0);
-	/* More than there is room for at first. */
-	for (uint64_t i = 0; i < 20000; i++)
-		sxt_must(!dd_texts_keep(texts, &place, "another text", 12, &handle) &&
-			 handle == N_SHARED / 2 + i);
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, get_rows, (void *)i), 0);
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	forget_kept();
@@ -325,67 +334,6 @@ END_TEST
 #endif
 
 /* ---- texts that are gone ---- */
-
-START_TEST(test_spill_has_a_limit)
-{
-	struct dd_place place = { DD_PLACE_PASSING, 0, 0, 0 };
-	unsigned char noise[4000];
-	uint64_t handle;
-	sxt_rng rng;
-
-	begin_anew(5000);
-	/* Random bytes do not get smaller. */
-	sxt_rng_init(&rng, 1);
-	for (size_t i = 0; i < sizeof(noise); i++)
-		noise[i] = (unsigned char)sxt_rng_u64(&rng);
-	for (int i = 0; i < 3; i++) {
-		size_t size = i == 2 ? 900 : sizeof(noise);
-
-		ck_assert_int_eq(dd_texts_keep(texts, &place, (const char *)noise, size, &handle),
-				 0);
-		kept[n_kept].text = malloc(size);
-		memcpy(kept[n_kept].text, noise, size);
-		kept[n_kept].size = size;
-		kept[n_kept++].handle = handle;
-		ck_assert_int_eq(dd_texts_problem(texts) != NULL, i > 0);
-	}
-	ck_assert_int_eq(state_of(0), DD_AGAIN);
-	ck_assert_int_eq(state_of(1), DD_GONE_SPILL);
-	/* A smaller one still has room. */
-	ck_assert_int_eq(state_of(2), DD_AGAIN);
-	ck_assert_ptr_nonnull(strstr(dd_texts_problem(texts), "5000 bytes"));
-	forget_kept();
-}
-END_TEST
-
-START_TEST(test_spill_without_directory)
-{
-	struct dd_place place = { DD_PLACE_PASSING, 0, 0, 0 };
-
-	end();
-	sxt_remove(dir);
-	begin(UINT64_MAX);
-	ck_assert_int_eq(dd_texts_keep(texts, &place, "text", 4, &kept[0].handle), 0);
-	ck_assert_int_eq(state_of(0), DD_GONE_SPILL);
-	ck_assert_ptr_nonnull(strstr(dd_texts_problem(texts), "No such file"));
-}
-END_TEST
-
-START_TEST(test_equal_texts_get_smaller)
-{
-#if defined HAVE_ZSTD || defined HAVE_ZLIB
-	struct dd_place place = { DD_PLACE_PASSING, 0, 0, 0 };
-	static char text[100000];
-
-	begin_anew(sizeof(text) / 10);
-	memset(text, 'x', sizeof(text));
-	ck_assert_int_eq(dd_texts_keep(texts, &place, text, sizeof(text), &kept[0].handle), 0);
-	ck_assert_int_eq(state_of(0), DD_AGAIN);
-#else
-	sxt_skip("built without compression");
-#endif
-}
-END_TEST
 
 /* Changes: of a file that was read, what makes it another one. */
 START_TEST(test_changed_file)
@@ -447,10 +395,10 @@ START_TEST(test_grown_file)
 	ck_assert_int_eq(dd_files_state(files, 0, -1), DD_CHANGED);
 	sxt_file_write(path, anew, strlen(anew));
 	ck_assert_int_eq(state_of(0), DD_GONE_CHANGED);
-	ck_assert_int_eq(state_of(1), DD_AGAIN);
+	ck_assert_int_eq(state_of(1), IS_THERE);
 	/* As long as what was read, and then less. */
 	sxt_file_write(path, anew, strlen(anew) - 3);
-	ck_assert_int_eq(state_of(1), DD_AGAIN);
+	ck_assert_int_eq(state_of(1), IS_THERE);
 	sxt_file_write(path, anew, strlen(anew) - 4);
 	ck_assert_int_eq(state_of(1), DD_GONE_CHANGED);
 	forget_kept();
@@ -464,16 +412,16 @@ END_TEST
 START_TEST(test_changed_meanwhile)
 {
 	char *path = write_file("f", "as it was");
-	struct dd_texts_reader *getter;
+	struct sd_texts_reader *getter;
 	const char *text;
 	size_t size;
 
 	keep_all(path, &in_format_text);
-	getter = dd_texts_reader_open(texts);
+	getter = sd_texts_reader_open(texts, 0);
 	check_text(getter, 0);
 	free(write_file("f", "as it is now"));
-	ck_assert_int_eq(dd_texts_get(getter, 0, &text, &size), DD_GONE_CHANGED);
-	dd_texts_reader_close(getter);
+	ck_assert_int_eq(sd_texts_get(getter, 0, &text, &size, NULL), SIMIDX_E_NOT_FOUND);
+	sd_texts_reader_close(getter);
 	forget_kept();
 	free(path);
 }
@@ -551,13 +499,9 @@ static const sxt_test tests[] = {
 	{ &test_other_member_again, 0, 1 },
 	{ &test_long_rows_again, 0, 1 },
 	{ &test_pipe_again, 0, 1 },
-	{ &test_no_text, 0, 1 },
 	{ &test_threads, 0, 1 },
 	{ &test_grown_file, 0, 1 },
 #endif
-	{ &test_spill_has_a_limit, 0, 1 },
-	{ &test_spill_without_directory, 0, 1 },
-	{ &test_equal_texts_get_smaller, 0, 1 },
 	{ &test_changed_file, 0, 1 },
 	{ &test_changed_meanwhile, 0, 1 },
 	{ &test_same_file, 0, 1 },
@@ -565,4 +509,4 @@ static const sxt_test tests[] = {
 	{ &test_many_files, 0, 1 },
 };
 
-SXT_SUITE(dd_texts, set_up, tear_down);
+SXT_SUITE(dd_again, set_up, tear_down);

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "dedup/dd_spill.h"
-
-#include "common/tl_path.h"
-#include "input/in_reader.h"
+#include "dedup/sd_spill.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,26 +15,39 @@
 #include <zlib.h>
 #endif
 
+#include "util/sx_alloc.h"
+#include "util/sx_spill.h"
+
 /* Of the free space, where no limit is given. */
 #define FREE_SHARE 10
 
 #define ZSTD_LEVEL 1
 #define ZLIB_LEVEL 1
 
-struct dd_spill {
+struct sd_room {
+	char *bytes;
+	size_t size;
+};
+
+struct sd_spill {
 	const char *dir;
 	int fd; /* -1 before the first text */
 	uint64_t limit, size;
-	struct in_room packed;
+	struct sd_room packed;
 	void *codec;
 	char problem[512];
 };
 
-struct dd_spill_reader {
-	const struct dd_spill *spill;
-	struct in_room packed, text;
+struct sd_spill_reader {
+	const struct sd_spill *spill;
+	struct sd_room packed, text;
 	void *codec;
 };
+
+static int have(struct sd_room *room, size_t size)
+{
+	return sx_reserve(&room->bytes, &room->size, size, 1);
+}
 
 /* ---- compression ---- */
 
@@ -49,7 +59,7 @@ static size_t bound(size_t size)
 }
 
 /* Returns bytes; 0 = it cannot be compressed. */
-static size_t pack(struct dd_spill *spill, const char *text, size_t size)
+static size_t pack(struct sd_spill *spill, const char *text, size_t size)
 {
 	size_t n;
 
@@ -60,7 +70,7 @@ static size_t pack(struct dd_spill *spill, const char *text, size_t size)
 	return ZSTD_isError(n) ? 0 : n;
 }
 
-static int unpack(struct dd_spill_reader *reader, const struct dd_spilled *where)
+static int unpack(struct sd_spill_reader *reader, const struct sd_spilled *where)
 {
 	size_t n;
 
@@ -74,12 +84,12 @@ static int unpack(struct dd_spill_reader *reader, const struct dd_spilled *where
 	return n == where->size ? 0 : -1;
 }
 
-static void free_packer(struct dd_spill *spill)
+static void free_packer(struct sd_spill *spill)
 {
 	ZSTD_freeCCtx(spill->codec);
 }
 
-static void free_unpacker(struct dd_spill_reader *reader)
+static void free_unpacker(struct sd_spill_reader *reader)
 {
 	ZSTD_freeDCtx(reader->codec);
 }
@@ -91,30 +101,31 @@ static size_t bound(size_t size)
 	return compressBound(size);
 }
 
-static size_t pack(struct dd_spill *spill, const char *text, size_t size)
+static size_t pack(struct sd_spill *spill, const char *text, size_t size)
 {
 	uLongf n = spill->packed.size;
+	int rc = compress2((Bytef *)spill->packed.bytes, &n, (const Bytef *)text, size,
+			   ZLIB_LEVEL);
 
-	return compress2(spill->packed.bytes, &n, (const Bytef *)text, size, ZLIB_LEVEL) == Z_OK ?
-		       n :
-		       0;
+	return rc == Z_OK ? n : 0;
 }
 
-static int unpack(struct dd_spill_reader *reader, const struct dd_spilled *where)
+static int unpack(struct sd_spill_reader *reader, const struct sd_spilled *where)
 {
 	uLongf n = where->size;
-	int rc = uncompress(reader->text.bytes, &n, reader->packed.bytes, where->stored);
+	int rc = uncompress((Bytef *)reader->text.bytes, &n, (const Bytef *)reader->packed.bytes,
+			    where->stored);
 
 	errno = rc == Z_MEM_ERROR ? ENOMEM : EIO;
 	return rc == Z_OK && n == where->size ? 0 : -1;
 }
 
-static void free_packer(struct dd_spill *spill)
+static void free_packer(struct sd_spill *spill)
 {
 	(void)spill;
 }
 
-static void free_unpacker(struct dd_spill_reader *reader)
+static void free_unpacker(struct sd_spill_reader *reader)
 {
 	(void)reader;
 }
@@ -127,25 +138,25 @@ static size_t bound(size_t size)
 	return 1;
 }
 
-static size_t pack(struct dd_spill *spill, const char *text, size_t size)
+static size_t pack(struct sd_spill *spill, const char *text, size_t size)
 {
 	(void)spill, (void)text, (void)size;
 	return 0;
 }
 
-static int unpack(struct dd_spill_reader *reader, const struct dd_spilled *where)
+static int unpack(struct sd_spill_reader *reader, const struct sd_spilled *where)
 {
 	(void)reader, (void)where;
 	errno = EIO;
 	return -1;
 }
 
-static void free_packer(struct dd_spill *spill)
+static void free_packer(struct sd_spill *spill)
 {
 	(void)spill;
 }
 
-static void free_unpacker(struct dd_spill_reader *reader)
+static void free_unpacker(struct sd_spill_reader *reader)
 {
 	(void)reader;
 }
@@ -154,9 +165,9 @@ static void free_unpacker(struct dd_spill_reader *reader)
 
 /* ---- writing ---- */
 
-struct dd_spill *dd_spill_new(const char *dir, uint64_t limit)
+struct sd_spill *sd_spill_new(const char *dir, uint64_t limit)
 {
-	struct dd_spill *spill = calloc(1, sizeof(*spill));
+	struct sd_spill *spill = calloc(1, sizeof(*spill));
 
 	if (!spill)
 		return NULL;
@@ -166,7 +177,7 @@ struct dd_spill *dd_spill_new(const char *dir, uint64_t limit)
 	return spill;
 }
 
-void dd_spill_free(struct dd_spill *spill)
+void sd_spill_free(struct sd_spill *spill)
 {
 	if (!spill)
 		return;
@@ -179,7 +190,7 @@ void dd_spill_free(struct dd_spill *spill)
 }
 
 /* A text is missing: remember why the first one is. Returns -1. */
-static int missing(struct dd_spill *spill, const char *what, int code)
+static int missing(struct sd_spill *spill, const char *what, int code)
 {
 	if (!spill->problem[0])
 		snprintf(spill->problem, sizeof(spill->problem), "%s in %s: %s", what, spill->dir,
@@ -187,7 +198,7 @@ static int missing(struct dd_spill *spill, const char *what, int code)
 	return -1;
 }
 
-static int begin(struct dd_spill *spill)
+static int begin(struct sd_spill *spill)
 {
 	struct statvfs status;
 
@@ -196,12 +207,12 @@ static int begin(struct dd_spill *spill)
 			return missing(spill, "cannot tell the free space", errno);
 		spill->limit = (uint64_t)status.f_bavail * status.f_frsize / FREE_SHARE;
 	}
-	spill->fd = tl_path_nameless(spill->dir, "texts");
+	spill->fd = sx_spill_file(spill->dir);
 	return spill->fd < 0 ? missing(spill, "cannot make a temporary file", errno) : 0;
 }
 
 /* Where a write fails half done, the next one begins at the same byte. */
-static int write_all(const struct dd_spill *spill, const char *bytes, size_t size)
+static int write_all(const struct sd_spill *spill, const char *bytes, size_t size)
 {
 	size_t done = 0;
 	ssize_t n;
@@ -215,14 +226,14 @@ static int write_all(const struct dd_spill *spill, const char *bytes, size_t siz
 	return 0;
 }
 
-int dd_spill_put(struct dd_spill *spill, const char *text, size_t size, struct dd_spilled *where)
+int sd_spill_put(struct sd_spill *spill, const char *text, size_t size, struct sd_spilled *where)
 {
 	const char *bytes;
 	size_t stored;
 
 	if (spill->fd < 0 && (spill->problem[0] || begin(spill)))
 		return -1;
-	if (in_room_have(&spill->packed, bound(size)))
+	if (have(&spill->packed, bound(size)))
 		return missing(spill, "cannot put a text aside", ENOMEM);
 	stored = pack(spill, text, size);
 	bytes = spill->packed.bytes;
@@ -239,28 +250,28 @@ int dd_spill_put(struct dd_spill *spill, const char *text, size_t size, struct d
 	}
 	if (write_all(spill, bytes, stored))
 		return missing(spill, "cannot put a text aside", errno);
-	*where = (struct dd_spilled){ spill->size, (uint32_t)stored, (uint32_t)size };
+	*where = (struct sd_spilled){ spill->size, (uint32_t)stored, (uint32_t)size };
 	spill->size += stored;
 	return 0;
 }
 
-const char *dd_spill_problem(const struct dd_spill *spill)
+const char *sd_spill_problem(const struct sd_spill *spill)
 {
 	return spill->problem[0] ? spill->problem : NULL;
 }
 
 /* ---- reading ---- */
 
-struct dd_spill_reader *dd_spill_reader_new(const struct dd_spill *spill)
+struct sd_spill_reader *sd_spill_reader_new(const struct sd_spill *spill)
 {
-	struct dd_spill_reader *reader = calloc(1, sizeof(*reader));
+	struct sd_spill_reader *reader = calloc(1, sizeof(*reader));
 
 	if (reader)
 		reader->spill = spill;
 	return reader;
 }
 
-void dd_spill_reader_free(struct dd_spill_reader *reader)
+void sd_spill_reader_free(struct sd_spill_reader *reader)
 {
 	if (!reader)
 		return;
@@ -287,14 +298,14 @@ static int read_all(int fd, char *bytes, size_t size, uint64_t offset)
 	return 0;
 }
 
-int dd_spill_get(struct dd_spill_reader *reader, const struct dd_spilled *where,
+int sd_spill_get(struct sd_spill_reader *reader, const struct sd_spilled *where,
 		 const char **text)
 {
-	struct in_room *room = where->stored == where->size ? &reader->text : &reader->packed;
+	struct sd_room *room = where->stored == where->size ? &reader->text : &reader->packed;
 
 	*text = "";
-	if (in_room_have(&reader->text, (size_t)where->size + 1) ||
-	    in_room_have(room, (size_t)where->stored + 1)) {
+	if (have(&reader->text, (size_t)where->size + 1) ||
+	    have(room, (size_t)where->stored + 1)) {
 		errno = ENOMEM;
 		return -1;
 	}

@@ -14,50 +14,48 @@
  * 10^-6.
  */
 
-#ifndef DD_SHINGLES_H
-#define DD_SHINGLES_H
+#ifndef SD_SHINGLES_H
+#define SD_SHINGLES_H
 
 #include <simidx_text.h>
 
-#include "input/in_room.h"
-
 /** Tokens of a shingle. */
-#define DD_SHINGLE_TOKENS 5
+#define SD_SHINGLE_TOKENS 5
 
 /** The shingles of a text; all zero is an empty set. */
-struct dd_shingles {
-	const uint64_t *hash; /* `n` of them, ascending, each once */
+struct sd_shingles {
+	uint64_t *hash; /* `n` of them, ascending, each once */
 	size_t n;
-	struct in_room room;  /* for them */
+	size_t room;    /* for so many */
 };
 
 /** Makes such sets; one for each thread. */
-struct dd_shingler;
+struct sd_shingler;
 
 /**
- * @param out  for dd_shingler_close()
+ * @param out  for sd_shingler_close()
  * @return 0 or the code in err: SIMIDX_E_NOMEM; SIMIDX_E_UNSUPPORTED in a build without text
  *         support
  */
-int dd_shingler_open(struct dd_shingler **out, simidx_error *err);
+int sd_shingler_open(struct sd_shingler **out, simidx_error *err);
 
 /** Free. NULL is allowed. */
-void dd_shingler_close(struct dd_shingler *shingler);
+void sd_shingler_close(struct sd_shingler *shingler);
 
 /**
  * The shingles of a text.
  *
  * @param utf8  `size` bytes, at most 2^30; what is not UTF-8 is U+FFFD, as everywhere
- * @param set   what was in it is replaced; its room is used again. For dd_shingles_free()
+ * @param set   what was in it is replaced; its room is used again. For sd_shingles_free()
  * @return 0 or the code in err: SIMIDX_E_RANGE for a longer text; SIMIDX_E_NOMEM
  *
  * Cost: linear in the text, and a sort of 8 bytes a token; 8 bytes a token are kept in the set.
  */
-int dd_shingles_make(struct dd_shingler *shingler, const char *utf8, size_t size,
-		     struct dd_shingles *set, simidx_error *err);
+int sd_shingles_make(struct sd_shingler *shingler, const char *utf8, size_t size,
+		     struct sd_shingles *set, simidx_error *err);
 
 /** Free what a set holds; it is empty then. */
-void dd_shingles_free(struct dd_shingles *set);
+void sd_shingles_free(struct sd_shingles *set);
 
 /**
  * The similarity of two texts, 0 to 1; 0 if one of them has no shingle, so that texts without
@@ -66,6 +64,6 @@ void dd_shingles_free(struct dd_shingles *set);
  *
  * Cost: linear in both sets. Any thread.
  */
-double dd_shingles_jaccard(const struct dd_shingles *a, const struct dd_shingles *b);
+double sd_shingles_jaccard(const struct sd_shingles *a, const struct sd_shingles *b);
 
-#endif /* DD_SHINGLES_H */
+#endif /* SD_SHINGLES_H */

@@ -5,43 +5,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dedup/dd_shingles.h"
+#include "dedup/sd_shingles.h"
 #include "support/sxt.h"
 
-static struct dd_shingler *shingler;
+static struct sd_shingler *shingler;
 
 static void open_shingler(void)
 {
-	sxt_must_ok(dd_shingler_open(&shingler, &sxt_err));
+	sxt_must_ok(sd_shingler_open(&shingler, &sxt_err));
 }
 
 static void close_shingler(void)
 {
-	dd_shingler_close(shingler);
+	sd_shingler_close(shingler);
 }
 
 static size_t count(const char *text, size_t size)
 {
-	struct dd_shingles set = { 0 };
+	struct sd_shingles set = { 0 };
 	size_t n;
 
-	sxt_must_ok(dd_shingles_make(shingler, text, size, &set, &sxt_err));
+	sxt_must_ok(sd_shingles_make(shingler, text, size, &set, &sxt_err));
 	n = set.n;
-	dd_shingles_free(&set);
+	sd_shingles_free(&set);
 	return n;
 }
 
 static double similarity(const char *a, const char *b)
 {
-	struct dd_shingles x = { 0 }, y = { 0 };
+	struct sd_shingles x = { 0 }, y = { 0 };
 	double result;
 
-	sxt_must_ok(dd_shingles_make(shingler, a, strlen(a), &x, &sxt_err));
-	sxt_must_ok(dd_shingles_make(shingler, b, strlen(b), &y, &sxt_err));
-	result = dd_shingles_jaccard(&x, &y);
-	sxt_must(dd_shingles_jaccard(&y, &x) == result);
-	dd_shingles_free(&x);
-	dd_shingles_free(&y);
+	sxt_must_ok(sd_shingles_make(shingler, a, strlen(a), &x, &sxt_err));
+	sxt_must_ok(sd_shingles_make(shingler, b, strlen(b), &y, &sxt_err));
+	result = sd_shingles_jaccard(&x, &y);
+	sxt_must(sd_shingles_jaccard(&y, &x) == result);
+	sd_shingles_free(&x);
+	sd_shingles_free(&y);
 	return result;
 }
 
@@ -249,7 +249,7 @@ static void edit(sxt_rng *rng, const struct words *from, struct words *to)
 
 START_TEST(test_similarity_equals_string_sets)
 {
-	struct dd_shingles x = { 0 }, y = { 0 };
+	struct sd_shingles x = { 0 }, y = { 0 };
 	char text[MAX_TEXT];
 	struct words a, b;
 	size_t alike = 0;
@@ -262,16 +262,16 @@ START_TEST(test_similarity_equals_string_sets)
 			a.token[i] = (unsigned)sxt_rng_below(&rng, N_VOCABULARY);
 		edit(&rng, &a, &b);
 		write_text(&rng, &a, text);
-		sxt_must_ok(dd_shingles_make(shingler, text, strlen(text), &x, &sxt_err));
+		sxt_must_ok(sd_shingles_make(shingler, text, strlen(text), &x, &sxt_err));
 		write_text(&rng, &b, text);
-		sxt_must_ok(dd_shingles_make(shingler, text, strlen(text), &y, &sxt_err));
-		sxt_must(dd_shingles_jaccard(&x, &y) == expected(&a, &b));
+		sxt_must_ok(sd_shingles_make(shingler, text, strlen(text), &y, &sxt_err));
+		sxt_must(sd_shingles_jaccard(&x, &y) == expected(&a, &b));
 		alike += expected(&a, &b) > 0.5 && expected(&a, &b) < 1;
 	}
 	/* Pairs in between were among them. */
 	ck_assert_uint_gt(alike, 100);
-	dd_shingles_free(&x);
-	dd_shingles_free(&y);
+	sd_shingles_free(&x);
+	sd_shingles_free(&y);
 }
 END_TEST
 
@@ -282,4 +282,4 @@ static const sxt_test tests[] = {
 	{ &test_similarity_equals_string_sets, 0, 1 },
 };
 
-SXT_SUITE(dd_shingles, open_shingler, close_shingler);
+SXT_SUITE(sd_shingles, open_shingler, close_shingler);

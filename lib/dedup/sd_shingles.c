@@ -1,35 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "dedup/dd_shingles.h"
+#include "dedup/sd_shingles.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct dd_shingler {
+#include "util/sx_alloc.h"
+#include "util/sx_err.h"
+
+struct sd_shingler {
 	simidx_text *text;
 };
 
-static int fail_memory(simidx_error *err)
-{
-	err->code = SIMIDX_E_NOMEM;
-	err->sys_errno = 0;
-	snprintf(err->text, sizeof(err->text), "out of memory");
-	return err->code;
-}
-
-int dd_shingler_open(struct dd_shingler **out, simidx_error *err)
+int sd_shingler_open(struct sd_shingler **out, simidx_error *err)
 {
 	simidx_text_options options = SIMIDX_TEXT_OPTIONS_INIT;
-	struct dd_shingler *shingler = calloc(1, sizeof(*shingler));
+	struct sd_shingler *shingler = calloc(1, sizeof(*shingler));
 	int rc;
 
 	*out = NULL;
 	if (!shingler)
-		return fail_memory(err);
+		return sx_fail_nomem(err);
 	options.extractor = "unspaced12";
-	options.grams = 1u << (DD_SHINGLE_TOKENS - 1);
+	options.grams = 1u << (SD_SHINGLE_TOKENS - 1);
 	rc = simidx_text_open(&options, &shingler->text, err);
 	if (rc) {
 		free(shingler);
@@ -39,7 +33,7 @@ int dd_shingler_open(struct dd_shingler **out, simidx_error *err)
 	return 0;
 }
 
-void dd_shingler_close(struct dd_shingler *shingler)
+void sd_shingler_close(struct sd_shingler *shingler)
 {
 	if (!shingler)
 		return;
@@ -54,11 +48,10 @@ static int compare_hashes(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-int dd_shingles_make(struct dd_shingler *shingler, const char *utf8, size_t size,
-		     struct dd_shingles *set, simidx_error *err)
+int sd_shingles_make(struct sd_shingler *shingler, const char *utf8, size_t size,
+		     struct sd_shingles *set, simidx_error *err)
 {
 	const simidx_feature *features;
-	uint64_t *hash;
 	size_t n;
 	int rc;
 
@@ -66,24 +59,23 @@ int dd_shingles_make(struct dd_shingler *shingler, const char *utf8, size_t size
 	rc = simidx_text_features(shingler->text, utf8, size, &features, &n, err);
 	if (rc)
 		return rc;
-	if (in_room_have(&set->room, n * sizeof(*hash)))
-		return fail_memory(err);
-	set->hash = hash = set->room.bytes;
+	if (sx_reserve(&set->hash, &set->room, n, sizeof(*set->hash)))
+		return sx_fail_nomem(err);
 	for (size_t i = 0; i < n; i++)
-		hash[i] = features[i].hash;
+		set->hash[i] = features[i].hash;
 	if (n)
-		qsort(hash, n, sizeof(*hash), compare_hashes);
+		qsort(set->hash, n, sizeof(*set->hash), compare_hashes);
 	set->n = n;
 	return 0;
 }
 
-void dd_shingles_free(struct dd_shingles *set)
+void sd_shingles_free(struct sd_shingles *set)
 {
-	free(set->room.bytes);
+	free(set->hash);
 	memset(set, 0, sizeof(*set));
 }
 
-double dd_shingles_jaccard(const struct dd_shingles *a, const struct dd_shingles *b)
+double sd_shingles_jaccard(const struct sd_shingles *a, const struct sd_shingles *b)
 {
 	size_t i = 0, j = 0, both = 0;
 

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * simidx_dedup.h - which rows of a collection are near to earlier ones (libsimidx-dedup).
+ *
+ * The conventions of simidx.h hold here too. Rows go in one after the other, and a decision about
+ * each comes out, in the same order: it is near to a row that is kept, its keeper, or it is kept
+ * itself. The rows that are kept lie in an index, in which every later row is searched. A row is a
+ * text, or features that others have made of a text, or a bare fingerprint.
+ *
+ * A text is searched by its fingerprints, more widely than by a plain search. The texts that are
+ * found, its candidates, are compared with it, the nearest first: two texts are as similar as the
+ * Jaccard similarity of their shingles says, which is the number of shingles that are in both,
+ * divided by the number of those that are in either. A shingle is five neighbouring tokens, and
+ * tokens are those of the extractor "unspaced12" (simidx_text.h). A text of one to four tokens has
+ * one shingle, all of it. Texts of the same bytes are near, whatever is in them. Features and bare
+ * fingerprints are decided by their distance alone.
+ *
+ *     simidx_dedup_options options = SIMIDX_DEDUP_OPTIONS_INIT;
+ *
+ *     options.calls.decided = print_decision;
+ *     simidx_dedup_open(index, writer, &options, &dedup, &err);
+ *     for each text: simidx_dedup_add(dedup, &row, &err);
+ *     simidx_dedup_flush(dedup, 1, &err);
+ *     simidx_dedup_close(dedup);
+ *
+ * Rows are gathered into batches, of which several threads make the fingerprints, search them
+ * among what was kept before, and compare texts. Then each row is searched once more, in its turn,
+ * among all that are kept, and most of what is to be compared for it was compared by the threads.
+ * So neither the number of threads nor the size of batches changes a decision: the candidates of a
+ * row are those that its query finds among the rows kept before it, ordered by distance and then by
+ * their place in the input. Of these the first SIMIDX_DEDUP_MOST_COMPARED, or all, are compared,
+ * until one is similar enough; and beyond them one of the same bytes.
+ */
+
+#ifndef SIMIDX_DEDUP_H
+#define SIMIDX_DEDUP_H
+
+#include <simidx.h>
+#include <simidx_sketch.h>
+#include <simidx_write.h>
+
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Decides about rows. For one thread at a time; it starts others by itself. */
+typedef struct simidx_dedup simidx_dedup;
+
+/** How similar texts must be, unless the options say so. */
+#define SIMIDX_DEDUP_SIMILARITY 0.8
+
+/** Most candidates with which a text is compared, unless SIMIDX_DEDUP_COMPARE_ALL or
+ * SIMIDX_DEDUP_PAIRS is given. */
+#define SIMIDX_DEDUP_MOST_COMPARED 64
+
+/** Bytes of memory for each text that is kept, until the end. */
+#define SIMIDX_DEDUP_BYTES 16
+
+/** What rows have. Features and bare fingerprints decide by themselves. */
+enum simidx_dedup_kind {
+	SIMIDX_DEDUP_TEXTS,
+	SIMIDX_DEDUP_FEATURES,
+	SIMIDX_DEDUP_FINGERPRINTS
+};
+
+/** Where a text can be read again; what the numbers mean is the caller's. */
+typedef struct simidx_dedup_place {
+	uint64_t offset; /**< below 2^48 */
+	uint32_t source;
+	uint32_t length;
+} simidx_dedup_place;
+
+/** For simidx_dedup_row.flags: the row has a place. */
+#define SIMIDX_DEDUP_PLACED 1u
+/** Set when it is decided: it has no bytes or features, is kept, and nothing can be near to it. */
+#define SIMIDX_DEDUP_EMPTY 2u
+
+/** A row. All that it points to is copied when it is added. */
+typedef struct simidx_dedup_row {
+	size_t size;      /**< sizeof(simidx_dedup_row); SIMIDX_DEDUP_ROW_INIT sets it */
+	uint64_t fp;      /**< of SIMIDX_DEDUP_FINGERPRINTS */
+	const simidx_feature *features; /**< of SIMIDX_DEDUP_FEATURES: `n_features` of them */
+	size_t n_features;
+	const char *text; /**< of SIMIDX_DEDUP_TEXTS: `text_size` bytes, at most 2^30; what is not
+	                     UTF-8 counts as U+FFFD */
+	size_t text_size;
+	const char *label; /**< of the document in the index: `label_size` bytes, or NULL; it is
+	                      not stored where another document has it, or where it is too long */
+	size_t label_size;
+	const void *extra; /**< `extra_size` bytes that come back with the decision */
+	size_t extra_size;
+	/** Where its text can be read again, with SIMIDX_DEDUP_PLACED; a text without is put
+	    aside in a temporary file if it is kept */
+	simidx_dedup_place place;
+	unsigned flags;
+	unsigned reserved; /**< zero */
+} simidx_dedup_row;
+
+#define SIMIDX_DEDUP_ROW_INIT                                                                 \
+	{ sizeof(simidx_dedup_row), 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, { 0, 0, 0 }, 0, 0 }
+
+/** simidx_dedup_near.similarity where fingerprints alone have decided about a text. */
+#define SIMIDX_DEDUP_BY_FP (-1.0)
+
+/** simidx_dedup_near.keeper of a document that the index had before simidx_dedup_open(). */
+#define SIMIDX_DEDUP_EARLIER UINT64_MAX
+
+/** A kept row to which another one is near. */
+typedef struct simidx_dedup_near {
+	uint64_t id;       /**< in the index */
+	uint64_t keeper;   /**< its number among the rows that were kept and are not
+	                      SIMIDX_DEDUP_EMPTY, from 0; or SIMIDX_DEDUP_EARLIER */
+	double similarity; /**< of two texts, above 0 and up to 1, or SIMIDX_DEDUP_BY_FP; of bare
+	                      fingerprints the number of bits that differ; of features
+	                      SIMIDX_DEDUP_BY_FP */
+	unsigned distance; /**< as the search weighs it */
+	unsigned reserved; /**< zero */
+} simidx_dedup_near;
+
+/**
+ * What the caller does. From each, anything but 0 ends the call in which it happened, which
+ * returns it; codes above 0 are the caller's own. All but read_text are called by the thread that
+ * calls the library.
+ */
+typedef struct simidx_dedup_calls {
+	void *ctx; /**< the first parameter of each */
+
+	/**
+	 * A row is decided: it is kept (n = 0), or near to `near`. With SIMIDX_DEDUP_PAIRS it is
+	 * kept, and near to `n` others, in the order of these. Row and `near` are valid until it
+	 * returns. The transaction that stores the row is not committed yet.
+	 */
+	int (*decided)(void *ctx, const simidx_dedup_row *row, const simidx_dedup_near *near,
+		       size_t n);
+
+	/**
+	 * All rows of a batch are decided, and are committed next: what is to be remembered may be
+	 * made safe, and a mark be set with the writer. NULL = nothing.
+	 *
+	 * @param is_complete  as it was given to simidx_dedup_flush()
+	 */
+	int (*committing)(void *ctx, int is_complete);
+
+	/**
+	 * Read a text again that has a place. Several threads call it at once, each with a number
+	 * of its own below simidx_dedup_options.threads. NULL where no row has a place.
+	 *
+	 * @param text  set to the text, valid until the next call by the same thread
+	 * @param size  set to its size in bytes
+	 * @return 0; SIMIDX_E_NOT_FOUND if it is not there any more: fingerprints decide then
+	 */
+	int (*read_text)(void *ctx, unsigned thread, const simidx_dedup_place *place,
+			 const char **text, size_t *size);
+
+	/** Whether to end with SIMIDX_E_STOPPED; asked often, by any thread. NULL = no. */
+	int (*stop)(void *ctx);
+} simidx_dedup_calls;
+
+/** For simidx_dedup_options.flags: texts are not compared; fingerprints decide. */
+#define SIMIDX_DEDUP_NO_VERIFY 1u
+/** Compare a text with all its candidates, not only the first SIMIDX_DEDUP_MOST_COMPARED. */
+#define SIMIDX_DEDUP_COMPARE_ALL 2u
+/** Keep all rows, and tell of each all that it is near to. */
+#define SIMIDX_DEDUP_PAIRS 4u
+/**
+ * A later run goes on with the index. It decides by fingerprints alone about documents of this run,
+ * so a text whose keeper is too far away for that is put into the index, too, without a label; and
+ * searches are by probes however small the index is, so that what they find does not depend on its
+ * size.
+ */
+#define SIMIDX_DEDUP_LASTING 8u
+
+/** How to decide. */
+typedef struct simidx_dedup_options {
+	size_t size;       /**< sizeof; SIMIDX_DEDUP_OPTIONS_INIT sets it */
+	int kind;          /**< enum simidx_dedup_kind */
+	unsigned flags;    /**< SIMIDX_DEDUP_NO_VERIFY and those that follow it */
+	double similarity; /**< of near texts, above 0 and at most 1 */
+	/** Distance up to which texts are compared, or, unverified, near: weights of both
+	    fingerprints; -1 = by `similarity`, or as simidx_sketch_query_if_new() says */
+	int max_weight;
+	/** Bits that may differ in place of that, for bare fingerprints and for texts with
+	    SIMIDX_DEDUP_NO_VERIFY; -1 = 3, or by weight */
+	int max_bits;
+	unsigned threads;      /**< 1 to 256 */
+	size_t batch_rows;     /**< of a batch, at most; at least 1 */
+	uint64_t batch_bytes;  /**< of its rows, if there is more than one */
+	const char *tmpdir;    /**< where texts are put aside, copied; NULL = $TMPDIR, or /tmp */
+	uint64_t spill_bytes;  /**< of these, compressed, at most; UINT64_MAX = a tenth of what is
+	                          free there */
+	simidx_dedup_calls calls;
+} simidx_dedup_options;
+
+#define SIMIDX_DEDUP_OPTIONS_INIT                                                             \
+	{ sizeof(simidx_dedup_options), SIMIDX_DEDUP_TEXTS, 0, SIMIDX_DEDUP_SIMILARITY, -1, -1, \
+	  1, 4096, (uint64_t)32 << 20, NULL, UINT64_MAX, { NULL, NULL, NULL, NULL, NULL } }
+
+/**
+ * Begin to decide.
+ *
+ * @param index   holds what is kept: what is there counts, too. Made for texts with the profile
+ *                and check fingerprints of an extractor and with SIMIDX_CREATE_FP2, for features
+ *                with SIMIDX_CREATE_FP2 alone, for bare fingerprints without either; never with
+ *                SIMIDX_CREATE_NO_IDS
+ * @param writer  of the index; between two calls it may be used by the caller, who must not leave
+ *                a transaction open. Both are borrowed and must live longer
+ * @param out     for simidx_dedup_close()
+ * @return SIMIDX_OK; SIMIDX_E_ARG for a value out of range or calls.decided = NULL;
+ *         SIMIDX_E_MISMATCH if the index does not hold such rows (the text says what it holds);
+ *         SIMIDX_E_UNSUPPORTED for texts without ICU's data; SIMIDX_E_NOMEM; what
+ *         simidx_text_open_for() and simidx_reader_open() return
+ *
+ * Cost: that of simidx_text_open_for(), twice for each thread.
+ */
+int simidx_dedup_open(simidx *index, simidx_writer *writer, const simidx_dedup_options *options,
+		      simidx_dedup **out, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/** End; what was added and not decided is forgotten. NULL is allowed. */
+void simidx_dedup_close(simidx_dedup *dedup);
+
+/**
+ * Add a row. If the batch is full, the rows before it are decided and committed first.
+ *
+ * @return SIMIDX_OK; SIMIDX_E_ARG for sizes without bytes, unknown flags, a place where
+ *         calls.read_text is NULL; SIMIDX_E_RANGE for a text
+ *         that is too long or a place beyond 2^48; SIMIDX_E_NOMEM; what simidx_dedup_flush()
+ *         returns. After a failed flush only simidx_dedup_close() is of use.
+ */
+int simidx_dedup_add(simidx_dedup *dedup, const simidx_dedup_row *row, simidx_error *err)
+	SIMIDX_CHECK_RESULT;
+
+/**
+ * Decide about all rows that were added, and commit.
+ *
+ * @param is_complete  handed on to calls.committing: these were the last rows
+ * @return SIMIDX_OK; what a call of the caller's returned; SIMIDX_E_STOPPED; SIMIDX_E_NOMEM; what
+ *         simidx_writer_begin(), simidx_writer_put(), simidx_writer_commit() and
+ *         simidx_reader_search() return. Nothing of the batch is stored then, unless it says
+ *         SIMIDX_E_UNKNOWN.
+ *
+ * Cost: for each row a fingerprint and two searches, the second without what the first has
+ * compared; for each candidate that is compared its text is read again and made into shingles.
+ */
+int simidx_dedup_flush(simidx_dedup *dedup, int is_complete, simidx_error *err)
+	SIMIDX_CHECK_RESULT;
+
+/** What was counted. */
+typedef struct simidx_dedup_counts {
+	size_t size; /**< sizeof(simidx_dedup_counts); the caller sets it */
+	uint64_t exhausted; /**< texts that were compared with SIMIDX_DEDUP_MOST_COMPARED others in
+	                       vain, and had more candidates */
+	uint64_t empty;     /**< texts without tokens, and rows without features */
+	uint64_t changed;   /**< comparisons for which calls.read_text gave another text than
+	                       before; fingerprints have decided */
+	uint64_t unread;    /**< comparisons for which a text put aside could not be read */
+	uint64_t most_bytes; /**< of memory for the candidates of one row and what lasts */
+} simidx_dedup_counts;
+
+/** Count. Between two calls of the same thread. */
+void simidx_dedup_count(const simidx_dedup *dedup, simidx_dedup_counts *counts);
+
+/**
+ * Why texts could not be put aside, so that fingerprints alone decide about what is near to them:
+ * one line, valid until the next call; NULL = all were.
+ */
+const char *simidx_dedup_problem(const simidx_dedup *dedup);
+
+#ifdef __cplusplus
+}
+#endif
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+
+#endif /* SIMIDX_DEDUP_H */

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "dedup/sd_compare.h"
+
+#include <string.h>
+
+int sd_make_set(struct sd_thread *thread, struct sd_item *item, simidx_error *err)
+{
+	int rc = SIMIDX_OK;
+
+	if (!item->has_set)
+		rc = sd_shingles_make(thread->shingler, item->row.text, item->row.text_size,
+				      &item->set, err);
+	item->has_set = !rc;
+	return rc;
+}
+
+/* What fingerprints alone say. */
+static void trust(const simidx_dedup *dedup, const struct sd_item *item, struct sd_candidate *c)
+{
+	c->similarity = dedup->options.kind == SIMIDX_DEDUP_FINGERPRINTS ? c->distance :
+									   SIMIDX_DEDUP_BY_FP;
+	c->is_near = !dedup->verifies || c->distance <= sd_kept_trusted(&item->sketch);
+}
+
+void sd_judge(const simidx_dedup *dedup, struct sd_candidate *candidate, const struct sd_item *item,
+	      const struct sd_shingles *other, const char *text, size_t size)
+{
+	candidate->similarity = sd_shingles_jaccard(&item->set, other);
+	if (size == item->row.text_size && memcmp(text, item->row.text, size) == 0)
+		candidate->similarity = 1;
+	candidate->is_near = candidate->similarity >= dedup->options.similarity;
+}
+
+int sd_compare(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
+	       struct sd_candidate *candidate, simidx_error *err)
+{
+	uint64_t handle = sd_kept_handle(dedup->kept, candidate->id);
+	int rc = SIMIDX_E_NOT_FOUND;
+	const char *text;
+	size_t size;
+
+	candidate->is_near = 0;
+	if (handle == SD_LEFT_OUT)
+		return SIMIDX_OK;
+	if (dedup->verifies && handle != SD_EARLIER)
+		rc = sd_texts_get(thread->texts, handle, &text, &size, err);
+	if (rc == SIMIDX_E_NOT_FOUND) {
+		trust(dedup, item, candidate);
+		return SIMIDX_OK;
+	}
+	if (!rc)
+		rc = sd_make_set(thread, item, err);
+	if (!rc)
+		rc = sd_shingles_make(thread->shingler, text, size, &thread->other, err);
+	if (!rc)
+		sd_judge(dedup, candidate, item, &thread->other, text, size);
+	return rc;
+}
+
+int sd_compare_ids(const void *a, const void *b)
+{
+	const struct sd_candidate *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}

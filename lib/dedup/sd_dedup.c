@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dedup/sd_ahead.h"
+#include "dedup/sd_decide.h"
+#include "dedup/sd_state.h"
+#include "util/sx_alloc.h"
+#include "util/sx_err.h"
+#include "util/sx_pool.h"
+#include "util/sx_struct.h"
+
+#define ALL_FLAGS                                                                             \
+	(SIMIDX_DEDUP_NO_VERIFY | SIMIDX_DEDUP_COMPARE_ALL | SIMIDX_DEDUP_PAIRS |              \
+	 SIMIDX_DEDUP_LASTING)
+
+/* The longest text (simidx_text.h). */
+#define MOST_TEXT ((size_t)1 << 30)
+
+/* ---- life ---- */
+
+static int check_options(const simidx_dedup_options *options, simidx_error *err)
+{
+	if (!options)
+		return sx_fail(err, SIMIDX_E_ARG, "options.size was not set");
+	if (options->kind < SIMIDX_DEDUP_TEXTS || options->kind > SIMIDX_DEDUP_FINGERPRINTS)
+		return sx_fail(err, SIMIDX_E_ARG, "%d is no kind of rows", options->kind);
+	if (options->flags & ~ALL_FLAGS)
+		return sx_fail(err, SIMIDX_E_ARG, "unknown flags: %#x",
+			       options->flags & ~ALL_FLAGS);
+	if (!(options->similarity > 0 && options->similarity <= 1))
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "a similarity is above 0 and at most 1, not %g",
+			       options->similarity);
+	if (!options->threads || options->threads > SX_POOL_MAX_THREADS)
+		return sx_fail(err, SIMIDX_E_ARG, "threads are 1 to %d, not %u",
+			       SX_POOL_MAX_THREADS, options->threads);
+	if (!options->batch_rows)
+		return sx_fail(err, SIMIDX_E_ARG, "a batch has at least one row");
+	if (!options->calls.decided)
+		return sx_fail(err, SIMIDX_E_ARG, "nobody hears of the decisions");
+	return SIMIDX_OK;
+}
+
+static int open_thread(simidx_dedup *dedup, unsigned number, simidx_error *err)
+{
+	struct sd_thread *thread = &dedup->thread[number];
+	int rc = sd_kept_thread(dedup->kept, &thread->reader, &thread->text, err);
+
+	if (rc || !dedup->verifies)
+		return rc;
+	thread->texts = sd_texts_reader_open(dedup->texts, number);
+	return thread->texts ? sd_shingler_open(&thread->shingler, err) : sx_fail_nomem(err);
+}
+
+static int open_parts(simidx_dedup *dedup, simidx *index, simidx_error *err)
+{
+	const simidx_dedup_options *options = &dedup->options;
+	int rc;
+
+	dedup->item = sx_calloc(options->batch_rows, sizeof(*dedup->item));
+	dedup->print = sx_calloc(options->batch_rows, sizeof(*dedup->print));
+	dedup->kept_at = sx_calloc(options->batch_rows, sizeof(*dedup->kept_at));
+	dedup->thread = sx_calloc(options->threads, sizeof(*dedup->thread));
+	dedup->texts = sd_texts_open(options);
+	if (!dedup->item || !dedup->print || !dedup->kept_at || !dedup->thread || !dedup->texts)
+		return sx_fail_nomem(err);
+	rc = sd_kept_open(index, dedup->writer, options, &dedup->kept, err);
+	for (unsigned i = 0; !rc && i < options->threads; i++)
+		rc = open_thread(dedup, i, err);
+	return rc;
+}
+
+int simidx_dedup_open(simidx *index, simidx_writer *writer, const simidx_dedup_options *given,
+		      simidx_dedup **out, simidx_error *err)
+{
+	simidx_dedup_options own;
+	const simidx_dedup_options *options =
+		sx_struct_read(given, sizeof(own), &own, sizeof(own));
+	simidx_dedup *dedup;
+	const char *tmpdir;
+	int rc;
+
+	sx_err_clear(err);
+	if (!out)
+		return sx_fail(err, SIMIDX_E_ARG, "out is NULL");
+	*out = NULL;
+	if (!index || !writer)
+		return sx_fail(err, SIMIDX_E_ARG, "%s is NULL", index ? "writer" : "index");
+	rc = check_options(options, err);
+	if (rc)
+		return rc;
+	dedup = sx_calloc(1, sizeof(*dedup));
+	if (!dedup)
+		return sx_fail_nomem(err);
+	dedup->options = *options;
+	dedup->writer = writer;
+	dedup->verifies = options->kind == SIMIDX_DEDUP_TEXTS &&
+			  !(options->flags & SIMIDX_DEDUP_NO_VERIFY);
+	tmpdir = options->tmpdir ? options->tmpdir : getenv("TMPDIR");
+	dedup->tmpdir = strdup(tmpdir && *tmpdir ? tmpdir : "/tmp");
+	dedup->options.tmpdir = dedup->tmpdir;
+	rc = dedup->tmpdir ? open_parts(dedup, index, err) : sx_fail_nomem(err);
+	if (rc)
+		simidx_dedup_close(dedup);
+	else
+		*out = dedup;
+	return rc;
+}
+
+/* Empty the batch. */
+static void clear(simidx_dedup *dedup)
+{
+	for (size_t i = 0; i < dedup->n; i++) {
+		struct sd_item *item = &dedup->item[i];
+
+		free(item->bytes);
+		free(item->found);
+		sd_shingles_free(&item->set);
+		memset(item, 0, sizeof(*item));
+	}
+	dedup->n_before += dedup->n_kept;
+	dedup->n = dedup->n_kept = 0;
+	dedup->bytes = 0;
+}
+
+void simidx_dedup_close(simidx_dedup *dedup)
+{
+	if (!dedup)
+		return;
+	clear(dedup);
+	for (unsigned i = 0; dedup->thread && i < dedup->options.threads; i++) {
+		struct sd_thread *thread = &dedup->thread[i];
+
+		simidx_text_close(thread->text);
+		simidx_reader_close(thread->reader);
+		sd_texts_reader_close(thread->texts);
+		sd_shingler_close(thread->shingler);
+		sd_shingles_free(&thread->other);
+	}
+	sd_texts_close(dedup->texts);
+	sd_kept_close(dedup->kept);
+	free(dedup->item);
+	free(dedup->print);
+	free(dedup->kept_at);
+	free(dedup->thread);
+	free(dedup->near);
+	free(dedup->tmpdir);
+	free(dedup);
+}
+
+/* ---- counts ---- */
+
+void simidx_dedup_count(const simidx_dedup *dedup, simidx_dedup_counts *out)
+{
+	simidx_dedup_counts own, *counts = sx_struct_begin(out, sizeof(own), &own, sizeof(own));
+
+	if (!dedup || !counts)
+		return;
+	counts->exhausted = dedup->exhausted;
+	counts->most_bytes = dedup->most_bytes;
+	for (unsigned i = 0; i < dedup->options.threads; i++) {
+		const struct sd_thread *thread = &dedup->thread[i];
+
+		counts->empty += thread->n_empty;
+		if (thread->texts)
+			sd_texts_count(thread->texts, &counts->changed, &counts->unread);
+	}
+	sx_struct_end(out, counts, sizeof(own));
+}
+
+const char *simidx_dedup_problem(const simidx_dedup *dedup)
+{
+	return dedup ? sd_texts_problem(dedup->texts) : NULL;
+}
+
+/* ---- batches ---- */
+
+/* Nobody knows yet which rows are going to be kept: an index on another machine is asked for the
+   labels of all of them, once. */
+static int expect(simidx_dedup *dedup, simidx_error *err)
+{
+	simidx_doc *doc;
+	size_t n = 0;
+	int rc;
+
+	if (!(dedup->options.flags & SIMIDX_DEDUP_LASTING))
+		return SIMIDX_OK;
+	doc = sx_calloc(dedup->n + 1, sizeof(*doc));
+	if (!doc)
+		return sx_fail_nomem(err);
+	for (size_t i = 0; i < dedup->n; i++) {
+		const struct sd_item *item = &dedup->item[i];
+
+		if (sd_is_empty(item))
+			continue;
+		doc[n] = (simidx_doc)SIMIDX_DOC_INIT;
+		doc[n].label = item->row.label_size ? item->row.label : NULL;
+		doc[n++].label_size = item->row.label_size;
+	}
+	rc = simidx_writer_prefetch(dedup->writer, doc, n, err);
+	free(doc);
+	return rc;
+}
+
+static int decide_all(simidx_dedup *dedup, int is_complete, simidx_error *err)
+{
+	const simidx_dedup_calls *calls = &dedup->options.calls;
+	simidx_reader *reader;
+	int rc = sd_ahead(dedup, err);
+
+	if (!rc)
+		rc = expect(dedup, err);
+	if (!rc)
+		rc = simidx_writer_reader(dedup->writer, &reader, err);
+	for (size_t i = 0; !rc && i < dedup->n; i++)
+		rc = sd_decide(dedup, reader, &dedup->item[i], err);
+	if (!rc && calls->committing)
+		rc = calls->committing(calls->ctx, is_complete);
+	return rc;
+}
+
+int simidx_dedup_flush(simidx_dedup *dedup, int is_complete, simidx_error *err)
+{
+	int rc;
+
+	sx_err_clear(err);
+	if (!dedup)
+		return sx_fail(err, SIMIDX_E_ARG, "dedup is NULL");
+	if (dedup->failed)
+		return sx_fail(err, SIMIDX_E_STATE, "an earlier call has failed");
+	rc = simidx_writer_begin(dedup->writer, err);
+	if (!rc) {
+		rc = decide_all(dedup, is_complete, err);
+		if (rc)
+			simidx_writer_rollback(dedup->writer);
+		else
+			rc = simidx_writer_commit(dedup->writer, err);
+	}
+	dedup->failed = rc != 0;
+	clear(dedup);
+	return rc;
+}
+
+static int check_row(const simidx_dedup *dedup, const simidx_dedup_row *row, simidx_error *err)
+{
+	if (!row)
+		return sx_fail(err, SIMIDX_E_ARG, "row.size was not set");
+	if ((row->text_size && !row->text) || (row->n_features && !row->features) ||
+	    (row->label_size && !row->label) || (row->extra_size && !row->extra))
+		return sx_fail(err, SIMIDX_E_ARG, "a row has a size without bytes");
+	if (row->text_size > MOST_TEXT)
+		return sx_fail(err, SIMIDX_E_RANGE, "a text has at most 2^30 bytes");
+	if (row->flags & ~SIMIDX_DEDUP_PLACED)
+		return sx_fail(err, SIMIDX_E_ARG, "unknown flags of a row: %#x",
+			       row->flags & ~SIMIDX_DEDUP_PLACED);
+	if (!(row->flags & SIMIDX_DEDUP_PLACED))
+		return SIMIDX_OK;
+	if (!dedup->options.calls.read_text)
+		return sx_fail(err, SIMIDX_E_ARG, "a row has a place, and nobody can read there");
+	if (row->place.offset >> 48)
+		return sx_fail(err, SIMIDX_E_RANGE, "a place is below 2^48");
+	return SIMIDX_OK;
+}
+
+int simidx_dedup_add(simidx_dedup *dedup, const simidx_dedup_row *given, simidx_error *err)
+{
+	simidx_dedup_row own;
+	const simidx_dedup_row *row = sx_struct_read(given, sizeof(own), &own, sizeof(own));
+	struct sd_item *item;
+	size_t bytes;
+	int rc;
+
+	sx_err_clear(err);
+	if (!dedup)
+		return sx_fail(err, SIMIDX_E_ARG, "dedup is NULL");
+	rc = check_row(dedup, row, err);
+	if (rc)
+		return rc;
+	bytes = sd_row_bytes(row);
+	if (dedup->n == dedup->options.batch_rows ||
+	    (dedup->n && dedup->bytes + bytes > dedup->options.batch_bytes))
+		rc = simidx_dedup_flush(dedup, 0, err);
+	if (rc)
+		return rc;
+	item = &dedup->item[dedup->n];
+	item->bytes = sd_row_copy(&item->row, row);
+	if (!item->bytes)
+		return sx_fail_nomem(err);
+	dedup->n++;
+	dedup->bytes += bytes;
+	return SIMIDX_OK;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "dedup/dd_index.h"
+
+#include "common/tl_msg.h"
+#include "common/tl_path.h"
+#include "dedup/dd_mark.h"
+#include "dedup/dd_room.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <simidx_text.h>
+
+struct dd_index {
+	const struct dd_options *options;
+	simidx *handle;
+	simidx_writer *writer;
+	char mark[DD_MARK_SIZE]; /* of the run before */
+};
+
+int dd_index_fail(const struct dd_index *index, const simidx_error *err)
+{
+	const struct dd_options *options = index->options;
+
+	if (err->code == SIMIDX_E_STOPPED)
+		return tl_error("stopped by a signal");
+	if (!options->index && err->code == SIMIDX_E_NO_SPACE)
+		return tl_error("no room in %s for temporary files: --tmpdir names another "
+				"directory",
+				options->tmpdir);
+	return tl_index_error(options->index, err);
+}
+
+static int read_mark(struct dd_index *index)
+{
+	simidx_error err;
+	size_t n;
+	int rc = simidx_get_mark(index->handle, index->mark, sizeof(index->mark) - 1, &n, &err);
+
+	if (rc && rc != SIMIDX_E_NOT_FOUND)
+		return dd_index_fail(index, &err);
+	index->mark[!rc && n < sizeof(index->mark) ? n : 0] = '\0';
+	return 0;
+}
+
+static int open_path(struct dd_index *index, const char *path, enum simidx_dedup_kind kind)
+{
+	const struct dd_options *options = index->options;
+	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
+	simidx_info info;
+	simidx_error err;
+	simidx_text *text = NULL;
+	int rc = 0;
+
+	how.flags = SIMIDX_OPEN_CREATE;
+	if (!options->index)
+		how.flags |= SIMIDX_OPEN_FORCE;
+	else if (options->is_untrusted || tl_path_is_foreign(path))
+		how.flags |= SIMIDX_OPEN_UNTRUSTED;
+	how.create = &create;
+	create.bits = options->bits;
+	create.flags = options->index ? 0 : SIMIDX_CREATE_FORCE;
+	if (kind != SIMIDX_DEDUP_FINGERPRINTS) {
+		create.bits = SIMIDX_DEFAULT_BITS;
+		create.flags |= SIMIDX_CREATE_FP2;
+	}
+	if (kind == SIMIDX_DEDUP_TEXTS) {
+		rc = simidx_text_open(NULL, &text, &err);
+		create.profile = rc ? NULL : simidx_text_profile(text);
+		create.check_fps = simidx_text_check_fps(text, &create.n_check_fps);
+	}
+	if (!rc)
+		rc = tl_path_open(path, &how, &index->handle, &info, &err);
+	simidx_text_close(text);
+	if (rc)
+		return dd_index_fail(index, &err);
+	if (kind == SIMIDX_DEDUP_FINGERPRINTS && !*info.profile && info.bits != options->bits)
+		return tl_error("%s: its fingerprints have %u bits: --bits %u is needed",
+				options->index, info.bits, info.bits);
+	if (info.documents && *info.profile && kind == SIMIDX_DEDUP_TEXTS && !options->no_verify)
+		tl_notice("%s: documents of earlier runs are compared by their fingerprints only",
+			  options->index);
+	return read_mark(index);
+}
+
+struct dd_index *dd_index_open(const struct dd_options *options, enum simidx_dedup_kind kind,
+			       uint64_t most_rows, const char *dir)
+{
+	struct dd_index *index = calloc(1, sizeof(*index));
+	simidx_writer_options how = SIMIDX_WRITER_OPTIONS_INIT;
+	char path[PATH_MAX];
+	simidx_error err;
+	int code;
+
+	if (!index) {
+		tl_error("out of memory");
+		return NULL;
+	}
+	index->options = options;
+	snprintf(path, sizeof(path), "%s/" DD_ROOM_INDEX, dir);
+	code = open_path(index, options->index ? options->index : path, kind);
+	how.merge_threshold = most_rows;
+	if (!options->index)
+		how.durability = SIMIDX_DURABILITY_NORMAL;
+	if (!code && simidx_writer_open(index->handle, &how, &index->writer, &err))
+		code = dd_index_fail(index, &err);
+	if (!code)
+		return index;
+	dd_index_close(index);
+	return NULL;
+}
+
+void dd_index_close(struct dd_index *index)
+{
+	if (!index)
+		return;
+	simidx_writer_close(index->writer);
+	simidx_close(index->handle);
+	free(index);
+}
+
+simidx *dd_index_handle(struct dd_index *index)
+{
+	return index->handle;
+}
+
+simidx_writer *dd_index_writer(struct dd_index *index)
+{
+	return index->writer;
+}
+
+int dd_index_reader(struct dd_index *index, simidx_reader **reader)
+{
+	simidx_error err;
+
+	return simidx_writer_reader(index->writer, reader, &err) ? dd_index_fail(index, &err) : 0;
+}
+
+int dd_index_resume(struct dd_index *index)
+{
+	simidx_writer_options how = SIMIDX_WRITER_OPTIONS_INIT;
+	simidx_writer *writer;
+	simidx_error err;
+	int rc;
+
+	how.flags = SIMIDX_WRITER_RESUME;
+	rc = simidx_writer_open(index->handle, &how, &writer, &err);
+	if (!rc)
+		rc = simidx_writer_begin(writer, &err);
+	simidx_writer_close(writer);
+	return rc ? dd_index_fail(index, &err) : 0;
+}
+
+int dd_index_begin(struct dd_index *index)
+{
+	simidx_error err;
+
+	if (simidx_writer_begin(index->writer, &err))
+		return dd_index_fail(index, &err);
+	return read_mark(index);
+}
+
+const char *dd_index_mark(const struct dd_index *index)
+{
+	return index->mark;
+}
+
+int dd_index_write_mark(struct dd_index *index, int is_complete)
+{
+	char mark[DD_MARK_SIZE];
+	simidx_error err;
+
+	dd_mark_write(mark, index->options, is_complete);
+	return simidx_writer_set_mark(index->writer, mark, strlen(mark), &err) ?
+		       dd_index_fail(index, &err) :
+		       0;
+}
+
+int dd_index_commit(struct dd_index *index)
+{
+	simidx_error err;
+
+	return simidx_writer_commit(index->writer, &err) ? dd_index_fail(index, &err) : 0;
+}

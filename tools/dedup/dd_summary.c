@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "dedup/dd_summary.h"
+
+#include "common/tl_msg.h"
+#include "common/tl_number.h"
+
+#include <stdio.h>
+
+/* Texts that could not be read again, though nobody has put a limit to that. */
+static uint64_t tell_unread(const struct dd_again *again, const simidx_dedup_counts *counts)
+{
+	static const char *const why[DD_N_GONE] = {
+		[DD_GONE_CHANGED] = "its file has changed since it was read",
+		[DD_GONE_REMOVED] = "its file has been removed since it was read",
+		[DD_GONE_FAILED] = "it could not be read",
+	};
+	uint64_t gone[DD_N_GONE] = { [DD_GONE_CHANGED] = counts->changed,
+				     [DD_GONE_FAILED] = counts->unread };
+	uint64_t unread = 0;
+	char n[TL_NUMBER_SIZE];
+
+	dd_again_count(again, gone);
+	for (int i = 0; i < DD_N_GONE; i++) {
+		unread += gone[i];
+		if (gone[i])
+			tl_error("fingerprints decided %s time%s whether a text is near to an "
+				 "earlier one, as %s",
+				 tl_write_count(gone[i], n), gone[i] == 1 ? "" : "s", why[i]);
+	}
+	return unread;
+}
+
+/* What was odd about texts and files. */
+static void tell_odd(const struct dd_summary *all, const simidx_dedup_counts *counts)
+{
+	char n[TL_NUMBER_SIZE];
+
+	if (counts->exhausted)
+		tl_notice("%s document%s compared with the %d nearest in vain, and had more that "
+			  "may be near (--all)",
+			  tl_write_count(counts->exhausted, n),
+			  counts->exhausted == 1 ? " was" : "s were", SIMIDX_DEDUP_MOST_COMPARED);
+	if (all->not_utf8)
+		tl_notice("%s text%s not UTF-8", tl_write_count(all->not_utf8, n),
+			  all->not_utf8 == 1 ? " is" : "s are");
+	if (counts->empty)
+		tl_notice("%s %s no words: only a text of the same bytes is near to %s",
+			  tl_write_count(counts->empty, n),
+			  counts->empty == 1 ? "text has" : "texts have",
+			  counts->empty == 1 ? "it" : "one");
+	if (all->skipped)
+		tl_notice("%s file%s and %s skipped (first: %s)", tl_write_count(all->skipped, n),
+			  all->skipped == 1 ? " is no text" : "s are no texts",
+			  all->skipped == 1 ? "was" : "were",
+			  all->first_skipped ? all->first_skipped : "?");
+}
+
+/* The last line. */
+static void tell_all(const struct dd_summary *all, const struct dd_options *options,
+		     const struct dd_output_counts *counts)
+{
+	char n[3][TL_NUMBER_SIZE], rejected[TL_NUMBER_SIZE + 16] = "";
+	const char *s = all->documents == 1 ? "" : "s";
+
+	if (all->rejected)
+		snprintf(rejected, sizeof(rejected), ", %s rejected",
+			 tl_write_count(all->rejected, n[0]));
+	tl_write_count(all->documents, n[0]);
+	tl_write_count(counts->near, n[1]);
+	if (options->pairs)
+		tl_notice("%s document%s in %.1f s: %s pair%s%s", n[0], s, all->seconds, n[1],
+			  counts->near == 1 ? "" : "s", rejected);
+	else if (options->stream)
+		tl_notice("%s document%s in %.1f s: %s new, %s near to others%s", n[0], s,
+			  all->seconds,
+			  tl_write_count(all->documents - counts->near - counts->known, n[2]),
+			  n[1], rejected);
+	else
+		tl_notice("%s document%s in %.1f s: %s near to others, in %s group%s%s", n[0], s,
+			  all->seconds, n[1], tl_write_count(counts->groups, n[2]),
+			  counts->groups == 1 ? "" : "s", rejected);
+}
+
+uint64_t dd_summary_tell(const struct dd_summary *all, const struct dd_options *options,
+			 const simidx_dedup *dedup, const struct dd_again *again,
+			 const struct dd_output *output)
+{
+	simidx_dedup_counts counts = { .size = sizeof(counts) };
+	struct dd_output_counts written;
+	uint64_t unread;
+
+	dd_output_count(output, &written);
+	simidx_dedup_count(dedup, &counts);
+	if (simidx_dedup_problem(dedup))
+		tl_notice("not all texts could be put aside, so fingerprints decided for some: %s",
+			  simidx_dedup_problem(dedup));
+	unread = tell_unread(again, &counts);
+	tell_odd(all, &counts);
+	dd_output_tell(output);
+	tell_all(all, options, &written);
+	return unread;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * What a run says of itself in the end.
+ */
+
+#ifndef DD_SUMMARY_H
+#define DD_SUMMARY_H
+
+#include <simidx_dedup.h>
+
+#include "dedup/dd_again.h"
+#include "dedup/dd_output.h"
+
+/** What was counted while inputs were read. */
+struct dd_summary {
+	uint64_t documents, rejected;
+	uint64_t not_utf8;   /* texts that are something else */
+	uint64_t skipped;    /* files found that are no texts */
+	char *first_skipped; /* the path of the first */
+	double seconds;
+};
+
+/**
+ * Tell of it.
+ *
+ * @param dedup  NULL if there was no document
+ * @return comparisons for which a text could not be read again, though nobody has limited that
+ */
+uint64_t dd_summary_tell(const struct dd_summary *all, const struct dd_options *options,
+			 const simidx_dedup *dedup, const struct dd_again *again,
+			 const struct dd_output *output);
+
+#endif /* DD_SUMMARY_H */
