@@ -26,10 +26,13 @@
  *      m(x): x ^= x >> 30, x *= 0xbf58476d1ce4e5b9, x ^= x >> 27, x *= 0x94d049bb133111eb,
  *      x ^= x >> 31.
  *   7. For the second fingerprint, with words12 (but not by tfidf or with top): the set of runs of
- *      three tokens, joined by byte 0x1f, all of weight 1, hashed as in step 6; all tokens of a
- *      text that has fewer. The bits of the second fingerprint and its weights are those that
- *      simidx_sketch_make() makes of these for a first one. Its profile has "fp2=3". Otherwise,
- *      and for an index of a profile without that, it is made from the features of the first one.
+ *      three tokens; all tokens of a text that has fewer; the one feature of a text that matches
+ *      exactly (short_exact). All weigh 1. The hash of a run is m((a * q + b) * q + c), modulo
+ *      2^64, where a, b and c are the simidx_feature_hash() of its tokens, 0 for those that a text
+ *      does not have in front, and q is 0x9e3779b97f4a7c15; with a seed that is not 0 as in step
+ *      6. The bits of the second fingerprint and its weights are those that simidx_sketch_make()
+ *      makes of these for a first one. Its profile has "fp2=triples". Otherwise, and for an index
+ *      of a profile without that, it is made from the features of the first one.
  *
  *   extractor  tokens      n-grams  weights  for
  *   words12    words       1, 2     sqrt     the default: separates best in weighted searches
@@ -217,7 +220,7 @@ int simidx_text_each_feature(simidx_text *text, const void *utf8, size_t size,
 /**
  * All features of a text without their bytes, each once, in no particular order: those of its
  * first fingerprint, for simidx_sketch_make(), or to compare texts as sets of features. Where the
- * profile has fp2=3, second fingerprints are made from others: not by these calls.
+ * profile has fp2=triples, second fingerprints are made from others: not by these calls.
  *
  * @param utf8      as for simidx_text_fingerprint()
  * @param features  set to an array, valid until the next call with this extractor
@@ -258,8 +261,8 @@ uint32_t simidx_text_idf(uint64_t n_documents, uint64_t n_with) SIMIDX_CONST;
 /**
  * How this extractor works, as one line to store in an index (simidx_create_options.profile):
  * name, version, parameters and hashes of the lists, such as
- * "words12 v1 bits=64 grams=1,2 weights=sqrt hash=xxh3-64 seed=0 fp2=3". What only flags texts
- * (min_tokens without short_exact) is not in it.
+ * "words12 v1 bits=64 grams=1,2 weights=sqrt hash=xxh3-64 seed=0 fp2=triples". What only flags
+ * texts (min_tokens without short_exact) is not in it.
  *
  * @return a string that lives as long as the extractor
  */

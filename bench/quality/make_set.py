@@ -20,6 +20,9 @@ C; tags of HTML are left out. The same packages and seed give the same collectio
   cat big-tune.jsonl big-kept.jsonl >big.jsonl
   bn_label --least 30 big >big.pairs.tsv
   bn_quality --usual big
+
+There is text for about 300,000 documents. For more, other packages come after these (--list), and for
+10^6 passages must be shorter: --documents 1000000 --most 300.
 """
 
 import argparse
@@ -40,9 +43,14 @@ PACKAGES = """git-doc glibc-doc manpages manpages-de manpages-dev manpages-fr pe
 postgresql-doc-15 python3-django python3-numpy python3-scipy python3-sympy python3.11-doc
 sqlite3-doc linux-source-6.1""".split()
 
-LEAST, MOST = 80, 1500  # words of a passage
+# What comes after all files of these, where more than 300,000 documents are wanted.
+MORE_FROM = 300000
+MORE_PACKAGES = """ansible binutils-source erlang-doc gcc-12-source gdb-source glibc-source
+linux-doc-6.1 openjdk-17-doc qtbase5-doc-html rust-doc sagemath-doc""".split()
+
+LEAST = 80              # words of a passage
 COPIES = 15             # percent of the documents
-OF_A_FILE = 20          # passages at most
+OF_A_FILE = 20          # passages at most, of 100,000 documents
 LARGEST = 4 << 20       # bytes of a file
 POOL = 1000             # passages whose words are put into others
 
@@ -83,8 +91,12 @@ def files_of_debs(debs, folder):
         yield name, to, list(files_below(to))
 
 
-def files_of_installed(folder):
-    for name in PACKAGES:
+def packages_for(n):
+    return PACKAGES + (MORE_PACKAGES if n > MORE_FROM else [])
+
+
+def files_of_installed(folder, n):
+    for name in packages_for(n):
         done = subprocess.run(["dpkg-query", "-L", name], capture_output=True, text=True)
         paths = [path for path in done.stdout.split("\n") if os.path.isfile(path)]
         if done.returncode or not paths:
@@ -120,31 +132,32 @@ def by_hash(seed, name):
 
 def choose_files(packages, seed):
     """The files of each half: of the packages in turn, in the order of a hash."""
-    halves = ([], [])
+    halves = (([], []), ([], []))
     for name, root, paths in packages:
         chosen = sorted((by_hash(seed, name + path[len(root):]), name, path, root)
                         for path in paths if NAME.search(re.sub(r"\.gz$", "", path)))
         for which in 0, 1:
-            halves[which].append([file for file in chosen if file[0][-1] & 1 == which])
-    return [[file for turn in itertools.zip_longest(*lists) for file in turn if file]
-            for lists in halves]
+            halves[which][name in MORE_PACKAGES].append(
+                [file for file in chosen if file[0][-1] & 1 == which])
+    return [[file for lists in half for turn in itertools.zip_longest(*lists) for file in turn
+             if file] for half in halves]
 
 
 # ---- passages ----
 
-def cut(text, rng):
-    """Passages of whole lines."""
+def cut(text, most, rng):
+    """Passages of whole lines, of up to `most` words."""
     lines, n, wanted = [], 0, 0
     for line in text.splitlines(keepends=True):
         if not lines:
-            wanted = LEAST * (MOST / LEAST) ** rng.random()
+            wanted = LEAST * (most / LEAST) ** rng.random()
         lines.append(line)
         n += len(WORD.findall(line))
         if n >= wanted:
-            if n <= MOST:
+            if n <= most:
                 yield "".join(lines)
             lines, n = [], 0
-    if LEAST <= n <= MOST:
+    if LEAST <= n <= most:
         yield "".join(lines)
 
 
@@ -162,11 +175,11 @@ class Seen:
         return True
 
 
-def passages(files, seed, seen):
+def passages(files, of_a_file, most, seed, seen):
     for _, name, path, root in files:
         source = name + ":" + path[len(root):]
         rng = random.Random("%d %s" % (seed, source))
-        for text in itertools.islice(cut(read(path), rng), OF_A_FILE):
+        for text in itertools.islice(cut(read(path), most, rng), of_a_file):
             if seen.is_new(text):
                 yield source, text
 
@@ -281,12 +294,13 @@ def edited(text, kind, rate, rng, pool):
 
 # ---- collections ----
 
-def documents(half, files, n, seed, seen):
-    """Rows of a half: passages, and after some of them an edited copy."""
+def documents(half, files, n, most, seed, seen):
+    """The n rows of a half: passages, and after some of them an edited copy."""
     rng = random.Random("%d %s" % (seed, half))
     copies = n * COPIES // 100
     left, made, pool = n - copies, 0, []
-    for source, text in passages(files, seed, seen):
+    of_a_file = OF_A_FILE * max(1, 2 * n // 100000)
+    for source, text in passages(files, of_a_file, most, seed, seen):
         if not left:
             return
         row = {"id": "%s-%d" % (half, left), "text": text, "source": source}
@@ -308,11 +322,11 @@ def documents(half, files, n, seed, seen):
     fail("the files have %d passages too few in the half '%s'" % (left, half))
 
 
-def write(prefix, halves, n, seed):
+def write(prefix, halves, n, most, seed):
     seen = Seen()
     for half, files in zip(("tune", "kept"), halves):
         with open("%s-%s.jsonl" % (prefix, half), "w", encoding="utf-8") as file:
-            for row in documents(half, files, n // 2, seed, seen):
+            for row in documents(half, files, n // 2, most, seed, seen):
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
@@ -322,22 +336,26 @@ def main():
         epilog="The packages: " + " ".join(PACKAGES))
     parser.add_argument("--documents", type=int, default=100000, metavar="N", help="(100000)")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="(1)")
+    parser.add_argument("--most", type=int, default=1500, metavar="WORDS",
+                        help="of a passage (1500)")
     parser.add_argument("--list", action="store_true", help="only print the packages")
     parser.add_argument("prefix", nargs="?", metavar="PREFIX")
     parser.add_argument("debs", nargs="*", metavar="DEB")
     options = parser.parse_args()
     if options.list:
-        print("\n".join(PACKAGES))
+        print("\n".join(packages_for(options.documents)))
         return
     if not options.prefix:
         parser.error("PREFIX expected")
     if options.documents < 200:
         parser.error("--documents: at least 200")
+    if options.most <= LEAST:
+        parser.error("--most: more than %d words" % LEAST)
     with tempfile.TemporaryDirectory() as folder:
         packages = list(files_of_debs(options.debs, folder) if options.debs
-                        else files_of_installed(folder))
+                        else files_of_installed(folder, options.documents))
         write(options.prefix, choose_files(packages, options.seed), options.documents,
-              options.seed)
+              options.most, options.seed)
 
 
 if __name__ == "__main__":

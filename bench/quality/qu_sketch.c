@@ -32,6 +32,21 @@ static int add_of_text(void *ctx, const simidx_feature *feature, const char *byt
 	return 0;
 }
 
+/* By step 7 of simidx_text.h, of the tokens of a run. */
+static int add_run(void *ctx, const simidx_feature *feature, const char *bytes, size_t n)
+{
+	const char *end = bytes + n, *joint;
+	uint64_t sum = 0;
+
+	(void)feature;
+	for (; (joint = memchr(bytes, 0x1f, (size_t)(end - bytes))); bytes = joint + 1)
+		sum = (sum + simidx_feature_hash(bytes, (size_t)(joint - bytes))) *
+		      0x9e3779b97f4a7c15u;
+	sum += simidx_feature_hash(bytes, (size_t)(end - bytes));
+	qu_add_feature(ctx, bn_mix(sum), 1 << 16);
+	return 0;
+}
+
 static void sketch_one(const struct qu_features *of, uint64_t seed, unsigned flags,
 		       simidx_sketch *out)
 {
@@ -132,7 +147,7 @@ static simidx_text *open_triples(const simidx_text *text, const char *extractor)
 {
 	char triples[256];
 
-	if (!strstr(simidx_text_profile(text), " fp2=3"))
+	if (!strstr(simidx_text_profile(text), " fp2=triples"))
 		return NULL;
 	if (snprintf(triples, sizeof(triples), "%s:grams=3:weights=binary", extractor) >=
 	    (int)sizeof(triples))
@@ -140,19 +155,12 @@ static simidx_text *open_triples(const simidx_text *text, const char *extractor)
 	return open_text(triples, 0);
 }
 
-static void add_features(simidx_text *text, const struct qu_doc *doc, struct qu_features *to)
-{
-	simidx_error err;
-
-	bn_check(simidx_text_each_feature(text, doc->text, doc->size, add_of_text, to, &err), &err,
-		 doc->id);
-}
-
 struct qu_features *qu_features_of(const struct qu_set *set, const char *extractor)
 {
 	struct qu_features *all = bn_alloc(set->n, sizeof(*all));
 	const struct qu_doc *doc = set->docs;
 	simidx_text *text, *seeded, *triples;
+	simidx_error err;
 	size_t i;
 
 	if (!strcmp(extractor, QU_REFERENCE)) {
@@ -164,10 +172,14 @@ struct qu_features *qu_features_of(const struct qu_set *set, const char *extract
 	seeded = open_text(extractor, 1);
 	triples = open_triples(text, extractor);
 	for (i = 0; i < set->n; i++) {
-		add_features(text, &doc[i], &all[i]);
+		bn_check(simidx_text_each_feature(text, doc[i].text, doc[i].size, add_of_text,
+						  &all[i], &err),
+			 &err, doc[i].id);
 		if (triples) {
 			all[i].second = bn_alloc(1, sizeof(*all[i].second));
-			add_features(triples, &doc[i], all[i].second);
+			bn_check(simidx_text_each_feature(triples, doc[i].text, doc[i].size,
+							  add_run, all[i].second, &err),
+				 &err, doc[i].id);
 		}
 		check_text(text, &doc[i], &all[i], 0);
 		check_text(seeded, &doc[i], &all[i], 1);

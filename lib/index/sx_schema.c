@@ -73,7 +73,7 @@ int sx_schema_need_ids(const sx_schema *schema, simidx_error *err)
 
 int sx_schema_has_triples(const sx_schema *schema)
 {
-	static const char word[] = " fp2=3";
+	static const char word[] = " fp2=triples";
 	const char *at = schema->profile.text ? strstr(schema->profile.text, word) : NULL;
 
 	at = at ? at + sizeof(word) - 1 : NULL;

@@ -17,6 +17,8 @@
 #define AT_ONCE_PLANES 7
 #define GUESS_FROM 16
 
+__extension__ typedef unsigned __int128 u128;
+
 unsigned simidx_distance(uint64_t a, uint64_t b)
 {
 	return (unsigned)__builtin_popcountll(a ^ b);
@@ -208,11 +210,22 @@ static uint32_t guess_common(const simidx_feature *features, size_t n)
 	return n_least > 1 || n == 1 ? least : 0;
 }
 
+/* The sum of the squared weights; `n` is below 2^32. */
+static u128 sum_squares(const batch *t, size_t n, uint32_t common)
+{
+	u128 squares = (u128)(n - t->n_rest) * ((uint64_t)common * common);
+
+	for (size_t i = 0; i < t->n_rest; i++)
+		squares += (uint64_t)t->weight[t->rest[i]] * t->weight[t->rest[i]];
+	return squares;
+}
+
 /*
  * The sums over the hashes, and over the second hashes if sums2 is not NULL. Returns the sum of the
- * weights.
+ * weights; *squares becomes that of their squares.
  */
-static uint64_t sum_bits(const simidx_feature *features, size_t n, int64_t *sums, int64_t *sums2)
+static uint64_t sum_bits(const simidx_feature *features, size_t n, int64_t *sums, int64_t *sums2,
+			 u128 *squares)
 {
 	uint32_t common = guess_common(features, n);
 	uint64_t total = 0;
@@ -220,11 +233,13 @@ static uint64_t sum_bits(const simidx_feature *features, size_t n, int64_t *sums
 	size_t i, some;
 	batch t;
 
+	*squares = 0;
 	if (sums2)
 		memset(&second, 0, sizeof(second));
 	for (i = 0; i < n; i += some) {
 		some = n - i < AT_ONCE ? n - i : AT_ONCE;
 		total += fill_batch(&t, features + i, some, common);
+		*squares += sum_squares(&t, some, common);
 		add_batch(&first, &t, t.hash);
 		if (!sums2)
 			continue;
@@ -246,22 +261,7 @@ static uint64_t sign_bits(const int64_t *sums, unsigned bits)
 	return fp;
 }
 
-/* The unit of query weights: the square root of the sum of the squared weights. */
-static uint64_t weight_norm(const simidx_feature *features, size_t n)
-{
-	uint64_t high = 0, low = 0;
-
-	/* Both halves for themselves: there are less than 2^32 of them. */
-	for (size_t i = 0; i < n; i++) {
-		uint64_t square = (uint64_t)features[i].weight * features[i].weight;
-
-		low += square & UINT32_MAX;
-		high += square >> 32;
-	}
-	high += low >> 32;
-	return sx_isqrt(high >> 32, high << 32 | (low & UINT32_MAX));
-}
-
+/* The norm is the unit of query weights. */
 static void weigh_bits(const int64_t *sums, unsigned bits, uint64_t norm, uint8_t *weights)
 {
 	for (unsigned b = 0; b < bits && norm; b++) {
@@ -293,6 +293,7 @@ int simidx_sketch_make(const simidx_feature *features, size_t n, unsigned bits, 
 		       simidx_sketch *out, simidx_error *err)
 {
 	simidx_sketch own, *sketch;
+	u128 squares;
 	uint64_t norm;
 	int rc;
 
@@ -306,7 +307,8 @@ int simidx_sketch_make(const simidx_feature *features, size_t n, unsigned bits, 
 	sketch->bits = bits;
 	sketch->flags = flags;
 	sketch->n_features = n;
-	if (!sum_bits(features, n, sketch->sums, flags & SIMIDX_SKETCH_FP2 ? sketch->sums2 : NULL))
+	if (!sum_bits(features, n, sketch->sums, flags & SIMIDX_SKETCH_FP2 ? sketch->sums2 : NULL,
+		      &squares))
 		sketch->flags |= SIMIDX_SKETCH_EMPTY;
 	/* Bits that the fingerprint does not have say nothing. */
 	memset(sketch->sums + bits, 0, (64 - bits) * sizeof(sketch->sums[0]));
@@ -314,7 +316,7 @@ int simidx_sketch_make(const simidx_feature *features, size_t n, unsigned bits, 
 	if (flags & SIMIDX_SKETCH_FP2)
 		sketch->fp2 = sign_bits(sketch->sums2, 64);
 	if (flags & SIMIDX_SKETCH_WEIGHTS) {
-		norm = weight_norm(features, n);
+		norm = sx_isqrt((uint64_t)(squares >> 64), (uint64_t)squares);
 		weigh_bits(sketch->sums, bits, norm, sketch->weights);
 		if (flags & SIMIDX_SKETCH_FP2)
 			weigh_bits(sketch->sums2, 64, norm, sketch->weights2);

@@ -49,9 +49,11 @@ static int count_stretch(simidx_text *text, const uint8_t *utf8, size_t size,
 		rc = sx_words_fill(words, err);
 		if (rc || words->n == words->n_old)
 			break;
+		sx_words_hash(words);
 		rc = sx_features_count(&text->features, words, err);
 		if (triples && !rc)
-			rc = sx_triples_add_words(triples, words, err);
+			rc = sx_triples_add(triples, words->hash + words->n_old,
+					    words->n - words->n_old, err);
 	}
 	return rc;
 }
@@ -67,7 +69,7 @@ static int count_plain(simidx_text *text, const uint8_t *utf8, size_t size, sx_t
 		n = sx_stretch(utf8, size, text->stretch, text->stretch_max);
 		rc = count_stretch(text, utf8, n, triples, err);
 	}
-	return triples && !rc ? sx_triples_end_words(triples, &text->words, err) : rc;
+	return rc;
 }
 
 /** Hand on the words of one stretch. */
@@ -147,9 +149,7 @@ static int begin_features(simidx_text *text, size_t size, sx_triples *triples, s
 {
 	int rc = sx_features_begin(&text->features, size, err);
 
-	if (triples)
-		sx_triples_begin(triples);
-	return rc;
+	return triples && !rc ? sx_triples_begin(triples, size, err) : rc;
 }
 
 /** A short text as one feature: all its tokens. */
@@ -159,6 +159,7 @@ static int count_whole(simidx_text *text, sx_triples *triples, sx_gram_names *na
 	uint64_t n_words = text->features.n_words;
 	const sx_bytes *whole = &text->filter.whole;
 	sx_hashes *hashes = text->grams.hashes;
+	uint64_t hash;
 	int rc = begin_features(text, 0, triples, err);
 
 	text->features.n_words = n_words;
@@ -172,7 +173,8 @@ static int count_whole(simidx_text *text, sx_triples *triples, sx_gram_names *na
 	if (hashes)
 		return sx_hashes_add(hashes, whole->at, whole->n, err);
 	rc = sx_features_add(&text->features, whole->at, whole->n, names, err);
-	return triples && !rc ? sx_triples_add(triples, whole->at, whole->n, err) : rc;
+	hash = simidx_feature_hash(whole->at, whole->n);
+	return triples && !rc ? sx_triples_add(triples, &hash, 1, err) : rc;
 }
 
 /** Count n-grams by way of the filters, or append the hash of each to `hashes`. */
@@ -207,7 +209,7 @@ int sx_text_extract(simidx_text *text, const uint8_t *utf8, size_t size, sx_trip
 	if (!rc)
 		sx_features_finish(&text->features, &text->settings, text->lists);
 	if (triples && !rc)
-		sx_triples_finish(triples, text->settings.seed);
+		rc = sx_triples_finish(triples, text->settings.seed, err);
 	return rc;
 }
 

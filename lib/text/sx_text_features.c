@@ -66,9 +66,8 @@ static int grow(sx_features *features, simidx_error *err)
 	return SIMIDX_OK;
 }
 
-static void add(sx_features *features, const char *bytes, size_t size)
+static void add(sx_features *features, uint64_t hash)
 {
-	uint64_t hash = simidx_feature_hash(bytes, size);
 	simidx_feature *feature = find(features->slot, features->n_slots, hash);
 
 	/* A text of 2^30 bytes cannot hold anything 2^32 times. */
@@ -81,6 +80,7 @@ static void add(sx_features *features, const char *bytes, size_t size)
 int sx_features_add(sx_features *features, const char *bytes, size_t size, sx_gram_names *names,
 		    simidx_error *err)
 {
+	uint64_t hash = simidx_feature_hash(bytes, size);
 	size_t n = features->n;
 	int rc = SIMIDX_OK;
 
@@ -88,15 +88,15 @@ int sx_features_add(sx_features *features, const char *bytes, size_t size, sx_gr
 		rc = grow(features, err);
 	if (rc)
 		return rc;
-	add(features, bytes, size);
+	add(features, hash);
 	if (!names || features->n == n)
 		return SIMIDX_OK;
-	return sx_gram_names_add(names, simidx_feature_hash(bytes, size), bytes, size, err);
+	return sx_gram_names_add(names, hash, bytes, size, err);
 }
 
 int sx_features_count(sx_features *features, const sx_words *words, simidx_error *err)
 {
-	size_t i, start, end;
+	size_t i, start;
 	int rc;
 
 	for (i = words->n_old; i < words->n; i++) {
@@ -106,12 +106,11 @@ int sx_features_count(sx_features *features, const sx_words *words, simidx_error
 			if (rc)
 				return rc;
 		}
-		start = sx_words_start(words, i);
-		end = words->end[i];
-		add(features, words->bytes + start, end - start);
+		add(features, words->hash[i]);
 		if (i) {
 			start = sx_words_start(words, i - 1);
-			add(features, words->bytes + start, end - start);
+			add(features, simidx_feature_hash(words->bytes + start,
+							  words->end[i] - start));
 		}
 	}
 	features->n_words += words->n - words->n_old;

@@ -57,7 +57,8 @@ typedef struct sx_features {
 /** Begin a text of `text_size` bytes. */
 int sx_features_begin(sx_features *features, size_t text_size, simidx_error *err);
 
-/** Count the words of a batch, but the old one, and the pairs that end with them. */
+/** Count the words of a batch that has been hashed, but the old one, and the pairs that end with
+ * them. */
 int sx_features_count(sx_features *features, const sx_words *words, simidx_error *err);
 
 /** Count one feature; noting its bytes, if it is new and `names` is not NULL. */

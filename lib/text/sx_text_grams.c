@@ -24,7 +24,7 @@ void sx_grams_begin(sx_grams *g, const sx_settings *settings, sx_features *featu
 		    sx_triples *triples, sx_gram_names *names)
 {
 	g->lengths = settings->grams;
-	g->longest = triples && settings->max_gram < 3 ? 3 : settings->max_gram;
+	g->longest = settings->max_gram;
 	g->triples = triples;
 	g->joint = settings->tokens == SX_TOKENS_CHARS ? -1 : SX_JOINT;
 	g->features = features;
@@ -62,15 +62,11 @@ static int count(sx_grams *g, size_t start, simidx_error *err)
 			       err);
 }
 
-static int add_triple(sx_grams *g, size_t start, simidx_error *err)
-{
-	return sx_triples_add(g->triples, g->bytes.at + start, g->bytes.n - start, err);
-}
-
 int sx_grams_take(void *ctx, const char *bytes, size_t size, simidx_error *err)
 {
 	sx_grams *g = ctx;
 	const char joint = (char)g->joint;
+	uint64_t hash;
 	int rc = SIMIDX_OK;
 	unsigned n;
 
@@ -85,19 +81,16 @@ int sx_grams_take(void *ctx, const char *bytes, size_t size, simidx_error *err)
 	for (n = 1; n <= g->longest && n <= g->n && !rc; n++)
 		if (g->lengths >> (n - 1) & 1)
 			rc = count(g, start_of(g, n - 1), err);
-	if (g->triples && g->n >= 3 && !rc)
-		rc = add_triple(g, start_of(g, 2), err);
-	return rc;
+	if (!g->triples || rc)
+		return rc;
+	hash = simidx_feature_hash(bytes, size);
+	return sx_triples_add(g->triples, &hash, 1, err);
 }
 
 int sx_grams_end(sx_grams *g, simidx_error *err)
 {
-	int rc = SIMIDX_OK;
-
 	/* Shorter than all n-grams: then no n-gram was cut, and all is still there. */
-	if (g->n && !(g->hashes ? g->hashes->n : g->features->n))
-		rc = count(g, 0, err);
-	if (g->n && g->triples && !g->triples->n && !rc)
-		rc = add_triple(g, 0, err);
-	return rc;
+	if (!g->n || (g->hashes ? g->hashes->n : g->features->n))
+		return SIMIDX_OK;
+	return count(g, 0, err);
 }

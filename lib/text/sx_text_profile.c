@@ -24,7 +24,8 @@
 #define HASH "hash=xxh3-64"
 
 /* The second fingerprint is made from runs of three; without it, from the same features. */
-#define TRIPLES "fp2=3"
+#define TRIPLES_VALUE "triples"
+#define TRIPLES "fp2=" TRIPLES_VALUE
 
 /* ------------------------------------------------------------------------------------------
  * Writing
@@ -151,7 +152,7 @@ int sx_text_profile_has_triples(const char *profile)
 	size_t size;
 	const char *value = find(profile, "fp2", &size);
 
-	return value && size == 1 && *value == '3';
+	return value && size == strlen(TRIPLES_VALUE) && !memcmp(value, TRIPLES_VALUE, size);
 }
 
 static uint32_t read_number(const char *profile, const char *key)

@@ -10,14 +10,18 @@
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 
+/* A text begins with a slot for this many bytes of it, within these limits. */
+#define BYTES_PER_SLOT 3
 #define MIN_SLOTS 64
+#define MAX_FIRST_SLOTS 65536
+
+/* Runs that are put together, so that waits for memory overlap. */
+#define AT_ONCE 32
+
 #define WEIGHT ((uint32_t)1 << 16)
 
-void sx_triples_begin(sx_triples *triples)
-{
-	triples->n = 0;
-	triples->n_slots = 0;
-}
+/* 2^64 divided by the golden ratio: odd, so that the bits of all three tokens count. */
+#define FACTOR UINT64_C(0x9e3779b97f4a7c15)
 
 /** There is room. Without a branch on whether it is there, which cannot be predicted. */
 static void put(sx_triples *triples, uint64_t hash)
@@ -32,17 +36,10 @@ static void put(sx_triples *triples, uint64_t hash)
 	slot[i] = key;
 }
 
-/** Make room for `more`. */
-static int reserve(sx_triples *triples, size_t more, simidx_error *err)
+static int set_slots(sx_triples *triples, size_t n_slots, simidx_error *err)
 {
-	size_t most = triples->n + more, n_slots = MIN_SLOTS, n = triples->n;
+	size_t n = triples->n;
 
-	if (sx_reserve(&triples->list, &triples->room, most, sizeof(*triples->list)))
-		return sx_fail_nomem(err);
-	if (2 * most <= triples->n_slots)
-		return SIMIDX_OK;
-	while (n_slots < 2 * most)
-		n_slots *= 2;
 	if (sx_reserve(&triples->slot, &triples->slot_room, n_slots, sizeof(*triples->slot)))
 		return sx_fail_nomem(err);
 	memset(triples->slot, 0, n_slots * sizeof(*triples->slot));
@@ -53,38 +50,76 @@ static int reserve(sx_triples *triples, size_t more, simidx_error *err)
 	return SIMIDX_OK;
 }
 
-int sx_triples_add(sx_triples *triples, const char *bytes, size_t size, simidx_error *err)
+/** Make room for `more`. */
+static int reserve(sx_triples *triples, size_t more, simidx_error *err)
 {
-	int rc = reserve(triples, 1, err);
+	size_t most = triples->n + more, n_slots = triples->n_slots;
 
-	if (!rc)
-		put(triples, simidx_feature_hash(bytes, size));
-	return rc;
+	if (sx_reserve(&triples->list, &triples->room, most, sizeof(*triples->list)))
+		return sx_fail_nomem(err);
+	while (n_slots < 2 * most)
+		n_slots *= 2;
+	return n_slots > triples->n_slots ? set_slots(triples, n_slots, err) : SIMIDX_OK;
 }
 
-int sx_triples_add_words(sx_triples *triples, const sx_words *words, simidx_error *err)
+int sx_triples_begin(sx_triples *triples, size_t text_size, simidx_error *err)
 {
-	size_t i = words->n_old < 2 ? 2 : words->n_old, start;
-	int rc = i < words->n ? reserve(triples, words->n - i, err) : SIMIDX_OK;
+	size_t n_slots = MIN_SLOTS;
 
-	for (; i < words->n && !rc; i++) {
-		start = sx_words_start(words, i - 2);
-		put(triples, simidx_feature_hash(words->bytes + start, words->end[i] - start));
+	while (n_slots < text_size / BYTES_PER_SLOT && n_slots < MAX_FIRST_SLOTS)
+		n_slots *= 2;
+	triples->n = 0;
+	triples->n_tokens = 0;
+	triples->last[0] = triples->last[1] = 0;
+	return set_slots(triples, n_slots, err);
+}
+
+/** The hash of a run, of those of its tokens; of one or two where the first ones are 0. */
+static uint64_t of_run(uint64_t first, uint64_t second, uint64_t third)
+{
+	return sx_mix((first * FACTOR + second) * FACTOR + third);
+}
+
+/** Add the runs that end with n <= AT_ONCE tokens, for which there is room. */
+static void add_some(sx_triples *triples, const uint64_t *token, size_t n)
+{
+	uint64_t hash[AT_ONCE], first = triples->last[0], second = triples->last[1];
+	size_t n_runs = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		hash[n_runs] = of_run(first, second, token[i]);
+		__builtin_prefetch(&triples->slot[hash[n_runs] & (triples->n_slots - 1)]);
+		n_runs += ++triples->n_tokens > 2;
+		first = second;
+		second = token[i];
 	}
+	for (size_t i = 0; i < n_runs; i++)
+		put(triples, hash[i]);
+	triples->last[0] = first;
+	triples->last[1] = second;
+}
+
+int sx_triples_add(sx_triples *triples, const uint64_t *token, size_t n, simidx_error *err)
+{
+	int rc = reserve(triples, n, err);
+
+	for (size_t i = 0; i < n && !rc; i += AT_ONCE)
+		add_some(triples, token + i, n - i < AT_ONCE ? n - i : AT_ONCE);
 	return rc;
 }
 
-int sx_triples_end_words(sx_triples *triples, const sx_words *words, simidx_error *err)
+int sx_triples_finish(sx_triples *triples, uint64_t seed, simidx_error *err)
 {
-	if (triples->n || !words->n)
-		return SIMIDX_OK;
-	return sx_triples_add(triples, words->bytes, words->end[words->n - 1], err);
-}
+	int rc = SIMIDX_OK;
 
-void sx_triples_finish(sx_triples *triples, uint64_t seed)
-{
+	if (triples->n_tokens && !triples->n) {
+		rc = reserve(triples, 1, err);
+		if (!rc)
+			put(triples, of_run(0, triples->last[0], triples->last[1]));
+	}
 	for (size_t i = 0; seed && i < triples->n; i++)
 		triples->list[i].hash = sx_seeded(triples->list[i].hash, seed);
+	return rc;
 }
 
 size_t sx_triples_bytes(const sx_triples *triples)

@@ -13,31 +13,25 @@
 
 #include <simidx_sketch.h>
 
-#include "text/sx_text_words.h"
-
-/** A set of features of weight 1. All zero is an empty one. */
+/** A set of features of weight 1. All zero before the first text. */
 typedef struct sx_triples {
 	simidx_feature *list; /* those that are in it, in the order in which they came */
 	size_t n, room;
 	uint64_t *slot;       /* an open-addressing table of their hashes; 0 = free */
-	size_t n_slots;       /* a power of two, at least twice `n`; or 0 */
+	size_t n_slots;       /* a power of two, at least twice `n` */
 	size_t slot_room;
+	uint64_t n_tokens;    /* so far */
+	uint64_t last[2];     /* the hashes of the last two; 0 = there was none */
 } sx_triples;
 
-/** Begin a text: the set becomes empty. */
-void sx_triples_begin(sx_triples *triples);
+/** Begin a text of `text_size` bytes: the set becomes empty. */
+int sx_triples_begin(sx_triples *triples, size_t text_size, simidx_error *err);
 
-/** Add one. */
-int sx_triples_add(sx_triples *triples, const char *bytes, size_t size, simidx_error *err);
+/** Add the runs that end with these tokens, of which the hashes are given. */
+int sx_triples_add(sx_triples *triples, const uint64_t *token, size_t n, simidx_error *err);
 
-/** Add those that end with the words of a batch, but the old ones. */
-int sx_triples_add_words(sx_triples *triples, const sx_words *words, simidx_error *err);
-
-/** End a text of which sx_triples_add_words() got the words: all of one or two is in the set. */
-int sx_triples_end_words(sx_triples *triples, const sx_words *words, simidx_error *err);
-
-/** Put the hashes under a seed. Nothing more can be added. */
-void sx_triples_finish(sx_triples *triples, uint64_t seed);
+/** All tokens of a text that has one or two are in the set; put the hashes under a seed. */
+int sx_triples_finish(sx_triples *triples, uint64_t seed, simidx_error *err);
 
 /** Bytes that are allocated. */
 size_t sx_triples_bytes(const sx_triples *triples);

@@ -134,18 +134,9 @@ void sx_features_sort(sx_features *features)
 		qsort(features->slot, features->n, sizeof(*features->slot), compare_features);
 }
 
-/* Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014); with
- * the constants of Stafford's variant 13. One to one, so that features that differ still do. */
-static uint64_t mix(uint64_t x)
-{
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
-
 uint64_t sx_seeded(uint64_t hash, uint64_t seed)
 {
-	return seed ? mix(hash ^ mix(seed)) : hash;
+	return seed ? sx_mix(hash ^ sx_mix(seed)) : hash;
 }
 
 static size_t max_features(const sx_settings *settings, uint64_t n_words)

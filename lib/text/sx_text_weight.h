@@ -21,6 +21,18 @@
 void sx_features_finish(sx_features *features, const sx_settings *settings,
 			const sx_lists *lists);
 
+/**
+ * The function m of simidx_text.h: each bit of the result depends on all bits. One to one. Steele,
+ * Lea and Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014); with the
+ * constants of Stafford's variant 13.
+ */
+static inline uint64_t sx_mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
 /** The hash under a seed; seed 0 changes nothing. */
 uint64_t sx_seeded(uint64_t hash, uint64_t seed);
 

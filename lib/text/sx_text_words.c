@@ -9,6 +9,8 @@
 #include <unicode/utf16.h>
 #include <unicode/utf8.h>
 
+#include <simidx_sketch.h>
+
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 
@@ -74,21 +76,20 @@ int sx_words_split(sx_words *words, const sx_units *units, simidx_error *err)
 	return SIMIDX_OK;
 }
 
-/** Keep only the last two words, which the next one makes a pair and a triple with. */
+/** Keep only the last word, which the next one makes a pair with. */
 static void keep_last(sx_words *words)
 {
 	size_t start, size;
 
-	words->n_old = words->n < 2 ? words->n : 2;
-	if (words->n <= 2)
+	words->n_old = words->n > 0;
+	if (words->n < 2)
 		return;
-	start = sx_words_start(words, words->n - 2);
+	start = sx_words_start(words, words->n - 1);
 	size = words->end[words->n - 1] - start;
-	words->end[0] = words->end[words->n - 2] - start;
-	words->end[1] = size;
-	/* The joint after them comes along. */
+	/* The joint after it comes along. */
 	memmove(words->bytes, words->bytes + start, size + 1);
-	words->n = 2;
+	words->end[0] = size;
+	words->n = 1;
 }
 
 /** Append units[from, to) as UTF-8, and a joint. */
@@ -170,6 +171,16 @@ int sx_words_fill(sx_words *words, simidx_error *err)
 			rc = fill_from_units(words, err);
 	}
 	return rc;
+}
+
+void sx_words_hash(sx_words *words)
+{
+	size_t i, start = sx_words_start(words, words->n_old);
+
+	for (i = words->n_old; i < words->n; i++) {
+		words->hash[i] = simidx_feature_hash(words->bytes + start, words->end[i] - start);
+		start = words->end[i] + 1;
+	}
 }
 
 void sx_words_free(sx_words *words)

@@ -39,8 +39,9 @@ typedef struct sx_words {
 	char *bytes; /* of the batch */
 	size_t room;
 	size_t n;                   /* words in the batch */
-	size_t n_old;               /* 0 to 2: the last words of the batch before come first */
+	size_t n_old;               /* 0 or 1: the last word of the batch before comes first */
 	size_t end[SX_WORDS_BATCH]; /* of each word in `bytes`; the joint follows */
+	uint64_t hash[SX_WORDS_BATCH]; /* of each but the old one, after sx_words_hash() */
 } sx_words;
 
 /** Begin a text: no word comes before its first one. */
@@ -58,6 +59,9 @@ int sx_words_split(sx_words *words, const sx_units *units, simidx_error *err);
 
 /** Fill the next batch. n == n_old means that the stretch has no more words. */
 int sx_words_fill(sx_words *words, simidx_error *err);
+
+/** Hash the words of the batch. */
+void sx_words_hash(sx_words *words);
 
 /** Where word i begins in `bytes`. */
 static inline size_t sx_words_start(const sx_words *words, size_t i)

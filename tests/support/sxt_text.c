@@ -25,6 +25,25 @@ void sxt_feature(simidx_feature *feature, const char *bytes, size_t size, unsign
 	feature->reserved = 0;
 }
 
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+void sxt_run(simidx_feature *feature, const char *bytes, size_t size)
+{
+	const char *end = bytes + size, *joint;
+	uint64_t sum = 0;
+
+	for (; (joint = memchr(bytes, 0x1f, (size_t)(end - bytes))); bytes = joint + 1)
+		sum = (sum + simidx_feature_hash(bytes, (size_t)(joint - bytes))) *
+		      UINT64_C(0x9e3779b97f4a7c15);
+	sum += simidx_feature_hash(bytes, (size_t)(end - bytes));
+	*feature = (simidx_feature){ mix(sum), 65536, 0 };
+}
+
 static int compare_strings(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
@@ -73,9 +92,10 @@ static void set_runs(simidx_sketch *sketch, char **words, size_t n)
 			strcat(runs[i], words[i + j]);
 		}
 	}
-	size = count_strings(runs, n_runs, features);
-	for (i = 0; i < size; i++)
-		features[i].weight = 65536;
+	qsort(runs, n_runs, sizeof(*runs), compare_strings);
+	for (i = size = 0; i < n_runs; i++)
+		if (!i || strcmp(runs[i], runs[i - 1]) != 0)
+			sxt_run(&features[size++], runs[i], strlen(runs[i]));
 	sxt_set_triples(sketch, features, size);
 	for (i = 0; i < n_runs; i++)
 		free(runs[i]);

@@ -22,6 +22,9 @@ void *sxt_alloc(size_t size);
 /** The feature of these bytes, found `count` times. */
 void sxt_feature(simidx_feature *feature, const char *bytes, size_t size, unsigned count);
 
+/** The feature of a run of tokens, joined by byte 0x1f, of which a second fingerprint is made. */
+void sxt_run(simidx_feature *feature, const char *bytes, size_t size);
+
 /** Give a sketch the second fingerprint, with its sums and weights, of `n` runs of three words. */
 void sxt_set_triples(simidx_sketch *sketch, const simidx_feature *triples, size_t n);
 

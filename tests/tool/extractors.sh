@@ -28,15 +28,15 @@ while IFS='|' read -r options want; do
 	# shellcheck disable=SC2086
 	run 0 "$query" search ix --text $options long
 done <<END
---extractor words12|words12 v1 bits=64 grams=1,2 weights=sqrt $rest fp2=3
+--extractor words12|words12 v1 bits=64 grams=1,2 weights=sqrt $rest fp2=triples
 --extractor words1 --weights log|words1 v1 bits=64 grams=1 weights=log $rest
 --extractor han12 --stop zh --stop en|han12 v1 bits=64 grams=1,2 weights=sqrt $rest stop=en,zh
 --extractor unspaced12|unspaced12 v1 bits=64 grams=1,2 weights=sqrt $rest
 --extractor char-4 --top 50|char-4 v1 bits=64 grams=4 weights=sqrt $rest top=50
 --seed 12345678901234567890 --extractor words1|words1 v1 bits=64 grams=1 weights=sqrt ${rest%0}12345678901234567890
 --grams 1,3 --top auto|words12 v1 bits=64 grams=1,3 weights=sqrt $rest top=auto
---weights binary --short exact|words12 v1 bits=64 grams=1,2 weights=binary $rest fp2=3 exact=64
---weights raw --short exact --min-tokens 9|words12 v1 bits=64 grams=1,2 weights=raw $rest fp2=3 exact=9
+--weights binary --short exact|words12 v1 bits=64 grams=1,2 weights=binary $rest fp2=triples exact=64
+--weights raw --short exact --min-tokens 9|words12 v1 bits=64 grams=1,2 weights=raw $rest fp2=triples exact=9
 END
 run 0 "$load" -q --stop list listed long
 [[ $(profile listed) =~ \ stop-words=[0-9a-f]{16}$ ]] || fail "hash of a list: $(profile listed)"

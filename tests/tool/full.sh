@@ -320,7 +320,7 @@ says '--header is for the formats tsv and csv'
 run 2 "$query" search labels -F full labels.full
 says '--format'
 run 2 "$dedup" -F full labels.full
-says '-F full is for simidx-load'
+says "jsonl, bin, npy, dump, features, found 'full'"
 run 2 "$query" dump --json --format tsv labels
 says '--json and --format tsv exclude each other'
 finish

@@ -144,7 +144,7 @@ if [ -n "${SX_TEXT-}" ]; then
 		for (i = 0; i < 200; i++) {
 			word = "w" (i * i * 7919 + i * 31) % 3001
 			printf " %s", word >"edited/1"
-			printf " %s", i % 25 == 5 && i < 175 ? "new" i : word >"edited/2"
+			printf " %s", i % 30 == 9 && i < 175 ? "new" i : word >"edited/2"
 		}
 	}'
 	weight=$("$query" similar edited/1 edited/2 | sed -n 's/^weight .* \([0-9]*\) by the second$/\1/p')

@@ -315,8 +315,8 @@ END_TEST
 /* What the profile says of second fingerprints decides how far both may differ. */
 START_TEST(test_default_of_both_fingerprints)
 {
-	static const char *const profile[] = { "w v1", "w v1 fp2=3", "w v1 fp2=3 stem=x",
-					       "w fp2=34" };
+	static const char *const profile[] = { "w v1", "w v1 fp2=triples",
+					       "w v1 fp2=triples stem=x", "w fp2=triples4" };
 	static const unsigned want[] = { 16, 20, 20, 16 };
 	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
 	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;

@@ -42,9 +42,9 @@ START_TEST(test_features_by_hand)
 	simidx_feature features[6], triples[3];
 
 	/* Each once, though two of them are there twice. */
-	sxt_feature(&triples[0], "a\x1frose\x1fis", 9, 1);
-	sxt_feature(&triples[1], "rose\x1fis\037a", 9, 1);
-	sxt_feature(&triples[2], "is\037a\x1frose", 9, 1);
+	sxt_run(&triples[0], "a\x1frose\x1fis", 9);
+	sxt_run(&triples[1], "rose\x1fis\037a", 9);
+	sxt_run(&triples[2], "is\037a\x1frose", 9);
 	sxt_feature(&features[0], "a", 1, 3);
 	sxt_feature(&features[1], "rose", 4, 3);
 	sxt_feature(&features[2], "is", 2, 2);
@@ -175,8 +175,40 @@ START_TEST(test_fewer_bits)
 	ck_assert_uint_eq(narrow.fp, wide.fp & (UINT64_MAX >> (64 - bits[_i])));
 	ck_assert_uint_eq(narrow.fp2, wide.fp2);
 	snprintf(profile, sizeof(profile),
-		 "words12 v1 bits=%u grams=1,2 weights=sqrt hash=xxh3-64 seed=0 fp2=3", bits[_i]);
+		 "words12 v1 bits=%u grams=1,2 weights=sqrt hash=xxh3-64 seed=0 fp2=triples",
+		 bits[_i]);
 	ck_assert_str_eq(simidx_text_profile(text), profile);
+}
+END_TEST
+
+static const struct {
+	const char *before;
+	int short_exact;
+	uint64_t seed;
+} few_words[] = {
+	{ "", 0, 0 }, { "", 0, 1 }, { "first ", 0, 0 }, { "one of ", 1, 0 },
+};
+
+/* Of texts with one feature both fingerprints are as different as those of two texts. */
+START_TEST(test_second_fingerprints_of_few_words)
+{
+	simidx_text_options options = SIMIDX_TEXT_OPTIONS_INIT;
+	unsigned n = 1000, differ = 0;
+	simidx_sketch sketch;
+	char utf8[32];
+
+	tear_down();
+	options.short_exact = few_words[_i].short_exact;
+	options.seed = few_words[_i].seed;
+	ck_assert_sx(simidx_text_open(&options, &text, &sxt_err), SIMIDX_OK);
+	for (unsigned i = 0; i < n; i++) {
+		snprintf(utf8, sizeof(utf8), "%sw%u", few_words[_i].before, i);
+		sketch = sxt_sketch_of_text(text, utf8, strlen(utf8));
+		differ += simidx_distance(sketch.fp, sketch.fp2);
+	}
+	/* 32 bits of 64 on average; six standard deviations. */
+	ck_assert_uint_gt(differ, n * 32 - 760);
+	ck_assert_uint_lt(differ, n * 32 + 760);
 }
 END_TEST
 
@@ -374,7 +406,7 @@ END_TEST
 START_TEST(test_profile_of_an_index)
 {
 	static const char known[] =
-		"words12 v1 bits=64 grams=1,2 weights=sqrt hash=xxh3-64 seed=0 fp2=3";
+		"words12 v1 bits=64 grams=1,2 weights=sqrt hash=xxh3-64 seed=0 fp2=triples";
 	simidx_text_options o = SIMIDX_TEXT_OPTIONS_INIT;
 	sx_profile_strings strings;
 
@@ -417,6 +449,7 @@ static const sxt_test tests[] = {
 	{ &test_texts_without_words, 0, COUNT(empty) },
 	{ &test_short_flag, 0, 1 },
 	{ &test_fewer_bits, 0, 5 },
+	{ &test_second_fingerprints_of_few_words, 0, COUNT(few_words) },
 	{ &test_sqrt_weight, 0, 1 },
 	{ &test_similar_texts_are_near, 0, 1 },
 	{ &test_bad_utf8_is_replaced, 0, COUNT(decodings) },

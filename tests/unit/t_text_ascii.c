@@ -92,7 +92,7 @@ static void split_stretch(const uint8_t *utf8, size_t size)
 		sxt_must(!sx_words_fill(&words, &sxt_err));
 		if (words.n == words.n_old)
 			break;
-		old = words.n_old ? words.end[words.n_old - 1] + 1 : 0;
+		old = words.n_old ? words.end[0] + 1 : 0;
 		add(&got, words.bytes + old, words.end[words.n - 1] + 1 - old);
 		n_words += words.n - words.n_old;
 	}

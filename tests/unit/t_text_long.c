@@ -125,15 +125,16 @@ static simidx_sketch of_one_word(const char *bytes, size_t n)
 {
 	simidx_sketch sketch = SIMIDX_SKETCH_INIT;
 	size_t size = strlen(bytes), i;
-	simidx_feature feature;
+	simidx_feature feature, triple;
 	char *word = sxt_alloc(n * size);
 
 	for (i = 0; i < n; i++)
 		memcpy(word + i * size, bytes, size);
 	sxt_feature(&feature, word, n * size, 1);
+	sxt_run(&triple, word, n * size);
 	ck_assert_sx(simidx_sketch_make(&feature, 1, 64, SXT_SKETCH_ALL, &sketch, &sxt_err),
 		     SIMIDX_OK);
-	sxt_set_triples(&sketch, &feature, 1);
+	sxt_set_triples(&sketch, &triple, 1);
 	sketch.n_tokens = 1;
 	sketch.flags |= SIMIDX_SKETCH_SHORT;
 	free(word);
@@ -199,7 +200,7 @@ static char *make_line(size_t n, size_t distinct, simidx_sketch *sketch)
 		put_word(pair, i);
 		put_word(pair + 8, (i + 1) % distinct);
 		put_word(pair + 16, (i + 2) % distinct);
-		sxt_feature(&features[i], pair, 23, 1);
+		sxt_run(&features[i], pair, 23);
 	}
 	sxt_set_triples(sketch, features, i);
 	sketch->n_tokens = n;

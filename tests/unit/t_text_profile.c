@@ -227,12 +227,13 @@ static const struct {
 	simidx_text_options options;
 	const char *profile;
 } profiles[] = {
-	{ { .size = SIZE }, "words12 v1 bits=64 grams=1,2 weights=sqrt hash=xxh3-64 seed=0 fp2=3" },
+	{ { .size = SIZE },
+	  "words12 v1 bits=64 grams=1,2 weights=sqrt hash=xxh3-64 seed=0 fp2=triples" },
 	/* Few features, or those of a subject: both fingerprints are made from them. */
 	{ { .size = SIZE, .top = 50 },
 	  "words12 v1 bits=64 grams=1,2 weights=sqrt hash=xxh3-64 seed=0 top=50" },
 	{ { .size = SIZE, .grams = 1, .weights = "log", .stem = "english" },
-	  "words12 v1 bits=64 grams=1 weights=log hash=xxh3-64 seed=0 fp2=3 stem=english" },
+	  "words12 v1 bits=64 grams=1 weights=log hash=xxh3-64 seed=0 fp2=triples stem=english" },
 	{ { .size = SIZE, .bits = 32, .extractor = "char-2" },
 	  "char-2 v1 bits=32 grams=2 weights=sqrt hash=xxh3-64 seed=0" },
 	{ { .size = SIZE, .extractor = "han12", .grams = 0x8005, .weights = "log",
@@ -355,6 +356,29 @@ START_TEST(test_open_for)
 }
 END_TEST
 
+/* Another rule of second fingerprints than those that are known. */
+START_TEST(test_open_for_unknown_second_fingerprints)
+{
+	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_text_options options = { .size = SIZE };
+	simidx_text *text = open_text(&options), *same = NULL;
+	char *dir = sxt_dir_make(), *path = sxt_path(dir, "index");
+	simidx *index = NULL;
+
+	create.profile = "words12 v1 bits=64 grams=1,2 weights=sqrt hash=xxh3-64 seed=0 fp2=3";
+	create.check_fps = simidx_text_check_fps(text, &create.n_check_fps);
+	ck_assert_sx(simidx_create(path, &create, &index, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_text_open_for(index, NULL, &same, &sxt_err), SIMIDX_E_MISMATCH);
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, "with fp2=3"));
+	ck_assert_ptr_null(same);
+	simidx_close(index);
+	simidx_text_close(text);
+	sxt_remove(dir);
+	free(path);
+	free(dir);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_written_otherwise, 0, COUNT(alike) },
 	{ &test_ignorable_characters, 0, 1 },
@@ -364,6 +388,7 @@ static const sxt_test tests[] = {
 	{ &test_profile_of_options, 0, COUNT(profiles) },
 	{ &test_differences_are_named, 0, COUNT(differences) },
 	{ &test_open_for, 0, 1 },
+	{ &test_open_for_unknown_second_fingerprints, 0, 1 },
 };
 
 SXT_SUITE(text_profile, NULL, NULL);

@@ -146,7 +146,7 @@ static simidx_query query_of(const char *utf8, simidx_sketch *sketch)
 static void check_fields(int way, const simidx_query *q, const simidx_sketch *sketch)
 {
 	int has_fp2 = (ways[way].flags & SIMIDX_CREATE_FP2) != 0;
-	int triples = strstr(simidx_text_profile(text), " fp2=3") != NULL;
+	int triples = strstr(simidx_text_profile(text), " fp2=triples") != NULL;
 	unsigned zeros = 0, limit = triples ? 232 : 144;
 
 	for (unsigned b = 0; b < ways[way].bits; b++)

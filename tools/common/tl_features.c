@@ -36,7 +36,7 @@ int tl_features_is_text(const char *profile)
 
 int tl_features_has_triples(const char *profile)
 {
-	return tl_features_is_text(profile) && strstr(profile, " fp2=3");
+	return tl_features_is_text(profile) && strstr(profile, " fp2=triples");
 }
 
 int tl_features_fit(const char *path, const simidx_info *info, const char *name)

@@ -292,12 +292,6 @@ static int take_operands(struct dd_options *options, char **operands, size_t n)
 	if (options->index)
 		in_guard_add(options->index);
 	inputs->format = in_format_at(inputs->format_word);
-	if (inputs->format == &in_format_ids || inputs->format == &in_format_labels)
-		return tl_usage_error("-F %s has no documents", inputs->format->name);
-	if (inputs->format == &in_format_full)
-		return tl_usage_error(
-			"-F full is for simidx-load; simidx-query dump prints rows for -F dump, "
-			"too");
 	inputs->may_recurse = inputs->may_be_missing = 1;
 	inputs->operands = operands;
 	inputs->n_operands = n;

@@ -15,30 +15,47 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define FOUND_ROWS                                                                            \
+	{ 'r', "recursive", NULL, TL_FLAG(struct in_files_options, recursive),                 \
+	  .help = "inputs may be directories: all files in them",                              \
+	  .more = "Inputs may be directories. Of these all regular files are read, also of "   \
+		  "directories in them, in the order of their names. Symbolic links are not "  \
+		  "followed, and names that begin with a dot, such as .git, are left out." },  \
+	{ 0, "hidden", NULL, TL_FLAG(struct in_files_options, hidden),                         \
+	  .help = "with -r: names that begin with a dot, too" },                               \
+	{ 0, "files-from", "FILE", TL_LIST(struct in_files_options, lists),                    \
+	  .help = "the files that FILE lists, one a line",                                     \
+	  .more = "Read the files that FILE lists, one a line; '-' is standard input. Empty "  \
+		  "lines mean nothing. May be repeated." }
+
+#define FORMAT_ROW(names)                                                                     \
+	{ 'F', "format", "FORMAT",                                                             \
+	  TL_WORD_FROM(struct in_files_options, format_word, names, 1),                        \
+	  .help = "of all inputs: lines, tsv, csv, jsonl, npy, ...",                           \
+	  .more = "The format of all inputs. Without it an input with a name in .tsv, .csv, "  \
+		  ".jsonl, .ndjson or .npy has that format, where .ndjson is jsonl. All "      \
+		  "other inputs, all files in directories and all files that are listed are "  \
+		  "one text each." }
+
 const struct tl_option in_files_rows[] = {
-	{ 'r', "recursive", NULL, TL_FLAG(struct in_files_options, recursive),
-	  .help = "inputs may be directories: all files in them",
-	  .more = "Inputs may be directories. Of these all regular files are read, also of "
-		  "directories in them, in the order of their names. Symbolic links are not "
-		  "followed, and names that begin with a dot, such as .git, are left out." },
-	{ 0, "hidden", NULL, TL_FLAG(struct in_files_options, hidden),
-	  .help = "with -r: names that begin with a dot, too" },
-	{ 0, "files-from", "FILE", TL_LIST(struct in_files_options, lists),
-	  .help = "the files that FILE lists, one a line",
-	  .more = "Read the files that FILE lists, one a line; '-' is standard input. Empty lines "
-		  "mean nothing. May be repeated." },
+	FOUND_ROWS,
+	{ '0', "null", NULL, TL_FLAG(struct in_files_options, nul_lists),
+	  .help = "names in such lists end with a NUL byte",
+	  .more = "Names in lists of --files-from end with a NUL byte and not with a line, as "
+		  "find -print0 writes them." },
+	FORMAT_ROW(in_format_names),
+	{ TL_GROUP(in_columns_rows, struct in_files_options, columns) },
+	{ 0 },
+};
+
+const struct tl_option in_files_load_rows[] = {
+	FOUND_ROWS,
 	{ '0', "null", NULL, TL_FLAG(struct in_files_options, nul_lists),
 	  .help = "names in such lists end with a NUL byte",
 	  .more = "Names in lists of --files-from, and what -F ids and -F labels read, end with a "
 		  "NUL byte and not with a line, as find -print0 writes them. Such labels have no "
 		  "escapes." },
-	{ 'F', "format", "FORMAT",
-	  TL_WORD_FROM(struct in_files_options, format_word, in_format_load_names, 1),
-	  .help = "of all inputs: lines, tsv, csv, jsonl, npy, ...",
-	  .more = "The format of all inputs. Without it an input with a name in .tsv, .csv, "
-		  ".jsonl, .ndjson or .npy has that format, where .ndjson is jsonl. All other "
-		  "inputs, all files in directories and all files that are listed are one text "
-		  "each." },
+	FORMAT_ROW(in_format_load_names),
 	{ TL_GROUP(in_columns_rows, struct in_files_options, columns) },
 	{ 0 },
 };

@@ -29,8 +29,9 @@ struct in_files_options {
 	struct in_columns columns;      /* of everything */
 };
 
-/** The options; their struct is struct in_files_options. */
-extern const struct tl_option in_files_rows[];
+/** The options; their struct is struct in_files_options. The second ones have also formats that
+ * only a load reads. */
+extern const struct tl_option in_files_rows[], in_files_load_rows[];
 
 /** One input. */
 struct in_file {

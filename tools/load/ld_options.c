@@ -328,7 +328,7 @@ static const struct tl_option format_rows[] = {
 
 static const struct tl_option rows[] = {
 	{ TL_SECTION("Inputs and how they are written") },
-	{ TL_GROUP(in_files_rows, struct ld_options, inputs) },
+	{ TL_GROUP(in_files_load_rows, struct ld_options, inputs) },
 	{ ROWS(time_rows) },
 	{ TL_SECTION("The index, when it is made") },
 	{ ROWS(index_rows) },
