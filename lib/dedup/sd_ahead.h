@@ -13,8 +13,8 @@
 #include "dedup/sd_state.h"
 
 /**
- * Begin to do it, for the batch at hand, while the caller goes on with other things: with one thread
- * not yet.
+ * Begin to do it, for the batch at hand, while the caller goes on with other things; with one
+ * thread not yet.
  */
 void sd_ahead_begin(simidx_dedup *dedup);
 

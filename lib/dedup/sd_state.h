@@ -46,11 +46,10 @@ struct sd_item {
 	uint64_t crowd;          /* of sd_kept_crowd() */
 	struct sd_shingles set;
 	int has_set, needs_set;
-	/* What its search found in the index, the nearest first, of which the first ones were
-	   compared; and in the batch before it. */
-	struct sd_candidate *found;
-	struct sd_beside *beside;
-	size_t n_found, n_compared, n_beside;
+	struct sd_candidate *found; /* what its search found in the index, the nearest first */
+	struct sd_beside *beside;   /* and in the batch before it */
+	size_t n_found, n_beside;
+	size_t n_compared;       /* of those in the index: the first ones */
 	int is_searched;         /* that is all that a search in its turn finds */
 	int is_cut;              /* but for what the limit has cut off */
 	int is_put;              /* it is in the index, as `id` */

@@ -317,7 +317,7 @@ struct visits {
 	const struct line *at[MAX_VISITS];
 	uint32_t bucket[MAX_VISITS]; /* and TABLES of these, its table */
 	size_t n;
-	uint16_t slot[VISIT_SLOTS]; /* by a hash of the bucket: the number of a visit + 1, 0 = free */
+	uint16_t slot[VISIT_SLOTS]; /* by a hash of the bucket: number of a visit + 1, 0 = free */
 };
 
 /* Add a bucket, unless it is there. */
@@ -338,8 +338,8 @@ static void add_visit(const sx_memtable_buckets *l, unsigned table, size_t bucke
 }
 
 /*
- * The buckets that the probes fall into. What they hold is asked for, as the cache misses of all are
- * waited for together. 0 = too many, so that it is cheaper to look at everything.
+ * The buckets that the probes fall into. What they hold is asked for, as the cache misses of all
+ * are waited for together. 0 = too many, so that it is cheaper to look at everything.
  */
 static int choose_visits(const sx_memtable_buckets *l, const sx_probes *probes,
 			 struct visits *visits)

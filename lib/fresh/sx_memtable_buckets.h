@@ -6,8 +6,9 @@
  * to the memtable.
  *
  * A bucket has the fingerprints that agree in the leading b bits of a table's permuted value, b no
- * more than its prefix. It is a chain of lines of 128 bytes with 15 fingerprints, which are compared
- * together. As fingerprints come, buckets are split one by one: some have b bits and others b + 1.
+ * more than its prefix. It is a chain of lines of 128 bytes with 15 fingerprints, which are
+ * compared together. As fingerprints come, buckets are split one by one: some have b bits and
+ * others b + 1.
  */
 
 #ifndef SX_MEMTABLE_BUCKETS_H

@@ -253,7 +253,7 @@ int simidx_reader_search_beside(simidx_reader *r, const simidx_query *query, con
 	if (!found || !n_found || (n && !fps) || n > UINT32_MAX) {
 		sx_err_clear(err);
 		return sx_fail(err, SIMIDX_E_ARG,
-			       "simidx_reader_search_beside: no fingerprints, or no place for them");
+			       "simidx_reader_search_beside: no fingerprints, or no place");
 	}
 	*found = NULL;
 	*n_found = 0;

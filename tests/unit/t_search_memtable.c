@@ -199,6 +199,7 @@ START_TEST(test_any_probes_find_their_ranges)
 	for (unsigned i = 0; i < (sxt_is_long() ? 1000u : 100u); i++) {
 		unsigned n = (unsigned)sxt_rng_below(&s.rng, 60), k = i % 20;
 		uint64_t query = near(&s), candidates = 0;
+		sx_fresh_query asked;
 		sx_u64s got = { 0 };
 
 		probes.n = 0;
@@ -216,8 +217,8 @@ START_TEST(test_any_probes_find_their_ranges)
 				      bits ? value >> (s.bits - bits) : 0, bits,
 				      (int)sxt_rng_below(&s.rng, k + 2) - 1);
 		}
-		sxt_must(!sx_memtable_near(s.memtable, &(sx_fresh_query){ query, k, &probes, NULL, NULL },
-					   &got, &candidates));
+		asked = (sx_fresh_query){ .fp = query, .k = k, .probes = &probes };
+		sxt_must(!sx_memtable_near(s.memtable, &asked, &got, &candidates));
 		if (got.n)
 			qsort(got.at, got.n, sizeof(*got.at), by_value);
 		for (size_t f = 0; f < s.n; f++) {

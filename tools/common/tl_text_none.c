@@ -66,6 +66,13 @@ int simidx_text_features(simidx_text *text, const void *utf8, size_t size,
 	return fail(err);
 }
 
+int simidx_text_hashes(simidx_text *text, const void *utf8, size_t size, const uint64_t **hashes,
+		       size_t *n, simidx_error *err)
+{
+	(void)text, (void)utf8, (void)size, (void)hashes, (void)n;
+	return fail(err);
+}
+
 uint32_t simidx_text_idf(uint64_t n_documents, uint64_t n_with)
 {
 	(void)n_documents, (void)n_with;
