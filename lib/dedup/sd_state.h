@@ -47,11 +47,11 @@ struct sd_item {
 	struct sd_shingles set;
 	int has_set, needs_set;
 	struct sd_candidate *found; /* what its search found in the index, the nearest first */
-	struct sd_beside *beside;   /* and in the batch before it */
+	struct sd_beside *beside;   /* rows of the batch before it that match */
 	size_t n_found, n_beside;
 	size_t n_compared;       /* of those in the index: the first ones */
-	int is_searched;         /* that is all that a search in its turn finds */
-	int is_cut;              /* but for what the limit has cut off */
+	int is_searched;         /* both are all that a search in its turn finds */
+	int is_cut;              /* the limit has cut off more in the index */
 	int is_put;              /* it is in the index, as `id` */
 	uint64_t id;
 };
