@@ -141,6 +141,7 @@ lib_libsx_core_la_SOURCES = \
 	lib/fresh/sx_fresh.h \
 	lib/fresh/sx_fresh_log.c \
 	lib/fresh/sx_fresh_log.h \
+	lib/fresh/sx_fresh_query.h \
 	lib/fresh/sx_memtable.c \
 	lib/fresh/sx_memtable.h \
 	lib/fresh/sx_memtable_buckets.c \

@@ -13,6 +13,7 @@
 #define SX_MEMTABLE_H
 
 #include "fresh/sx_fresh_log.h"
+#include "fresh/sx_fresh_query.h"
 #include "kernel/sx_kernel.h"
 #include "plan/sx_probes.h"
 #include "util/sx_u64s.h"
@@ -23,17 +24,6 @@ typedef struct sx_memtable sx_memtable;
 enum sx_memtable_key { SX_BY_FP = 1, SX_BY_LABEL, SX_BY_ID };
 
 #define SX_MEMTABLE_NONE UINT32_MAX
-
-/** What differs from a fingerprint in at most k bits, and is accepted. */
-typedef struct sx_fresh_query {
-	uint64_t fp;
-	unsigned k;
-	/* of plan 4x16 for the same f, exact for k; others find fewer rows */
-	const sx_probes *probes;
-	/* asked of each fingerprint within k bits; NULL: all are accepted */
-	int (*accepts)(const void *ctx, uint64_t fp);
-	const void *ctx;
-} sx_fresh_query;
 
 /** Make an empty one for f-bit fingerprints. NULL when memory is short or f is out of range. */
 sx_memtable *sx_memtable_new(unsigned bits, uint64_t base, const sx_kernel *kernel);

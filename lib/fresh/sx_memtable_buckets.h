@@ -16,7 +16,9 @@
 
 #include <stdint.h>
 
-#include "fresh/sx_memtable.h"
+#include "fresh/sx_fresh_query.h"
+#include "kernel/sx_kernel.h"
+#include "util/sx_u64s.h"
 
 typedef struct sx_memtable_buckets sx_memtable_buckets;
 
