@@ -6,7 +6,9 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "dedup/sd_against.h"
 #include "dedup/sd_compare.h"
+#include "dedup/sd_remember.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 #include "util/sx_pool.h"
@@ -81,7 +83,7 @@ static int step_sketch(simidx_dedup *dedup, unsigned number, size_t i, simidx_er
 	if (!rc && sd_is_empty(item) && row->text_size)
 		rc = sd_row_sketch_bytes(row, flags, &item->sketch, err);
 	if (!rc && !sd_is_empty(item))
-		rc = sd_kept_query(dedup->kept, &item->sketch, &item->query, err);
+		rc = sd_kept_query(dedup->kept, NULL, &item->sketch, &item->query, err);
 	dedup->fp[i] = item->sketch.fp;
 	return rc;
 }
@@ -98,9 +100,10 @@ static int compare(simidx_dedup *dedup, struct sd_thread *thread, struct sd_item
 
 		if (sd_stops(dedup))
 			return sx_fail(err, SIMIDX_E_STOPPED, "stopped");
-		rc = sd_compare(dedup, thread, item, candidate, err);
+		rc = sd_compare_kept(dedup, thread, item, candidate, err);
 		is_near = candidate->is_near;
 	}
+	item->is_out = is_near && !(dedup->options.flags & SIMIDX_DEDUP_PAIRS);
 	return rc;
 }
 
@@ -178,6 +181,9 @@ static int step_search(simidx_dedup *dedup, unsigned number, size_t i, simidx_er
 
 	if (sd_is_empty(item))
 		return SIMIDX_OK;
+	rc = sd_against_find(dedup, thread, item, err);
+	if (rc || item->is_out || !dedup->verifies)
+		return rc;
 	rc = simidx_reader_search_beside(thread->reader, &item->query, dedup->fp, i, &results,
 					 &beside, &n, err);
 	item->is_searched = !rc && is_size_known(dedup, &item->query, i);
@@ -190,21 +196,23 @@ static int step_search(simidx_dedup *dedup, unsigned number, size_t i, simidx_er
 
 static int step_set(simidx_dedup *dedup, unsigned number, size_t i, simidx_error *err)
 {
+	struct sd_thread *thread = &dedup->thread[number];
 	struct sd_item *item = &dedup->item[i];
+	int rc = item->needs_set ? sd_make_set(thread, item, err) : SIMIDX_OK;
 
-	return item->needs_set ? sd_make_set(&dedup->thread[number], item, err) : SIMIDX_OK;
+	return rc || item->is_out || sd_is_empty(item) ? rc :
+							 sd_remember(dedup, thread, item, err);
 }
 
 static int run_all(simidx_dedup *dedup, simidx_error *err)
 {
 	int rc = run(dedup, step_sketch, err);
 
-	if (rc || !dedup->verifies)
-		return rc;
-	rc = sd_kept_documents(dedup->kept, &dedup->documents, err);
 	if (!rc)
+		rc = sd_kept_documents(dedup->kept, &dedup->documents, err);
+	if (!rc && (dedup->verifies || dedup->options.n_against))
 		rc = run(dedup, step_search, err);
-	return rc ? rc : run(dedup, step_set, err);
+	return rc || !dedup->verifies ? rc : run(dedup, step_set, err);
 }
 
 static void *lead(void *ctx)

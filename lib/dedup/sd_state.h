@@ -18,6 +18,7 @@
 #include <simidx_text.h>
 
 #include "dedup/sd_kept.h"
+#include "dedup/sd_note.h"
 #include "dedup/sd_prefixes.h"
 #include "dedup/sd_row.h"
 #include "dedup/sd_shingles.h"
@@ -29,6 +30,7 @@ struct sd_candidate {
 	unsigned distance;
 	double similarity;
 	int is_near;
+	int is_estimate;         /* the similarity is of sketches */
 };
 
 /** A row of the batch that another one matches, if it is put into the index. */
@@ -54,6 +56,12 @@ struct sd_item {
 	int is_cut;              /* the limit has cut off more in the index */
 	int is_put;              /* it is in the index, as `id` */
 	uint64_t id;
+	unsigned char brief[SD_NOTE_SKETCH_MAX]; /* a note with its sketch: `n_brief` bytes, or 0 */
+	size_t n_brief;
+	unsigned char *full;     /* a note with its text: `n_full` bytes, or 0 */
+	size_t n_full;
+	int is_out;              /* known ahead: it is near to something, and not kept */
+	simidx_dedup_near out;   /* if keeper is SIMIDX_DEDUP_AGAINST: to this */
 };
 
 /** What a thread has for itself. */
@@ -63,7 +71,13 @@ struct sd_thread {
 	struct sd_texts_reader *texts; /* this and what follows: where texts are compared */
 	struct sd_shingler *shingler;
 	struct sd_shingles other;
+	simidx_reader *notes;    /* a reader of its own, where the index has notes */
+	struct sd_packer packer;
+	struct sd_unpacker unpacker;
+	struct sd_against_reader *against; /* of each index of the options */
 	uint64_t n_empty;
+	uint64_t n_foreign;      /* notes that say nothing */
+	uint64_t n_exhausted;    /* of rows that were compared with those of other indexes */
 };
 
 /** Rows that are gathered for a batch. */
@@ -87,6 +101,7 @@ struct simidx_dedup {
 	simidx_writer *writer;
 	int failed;              /* a flush */
 	int verifies;            /* texts are compared */
+	int has_notes;           /* the index */
 	struct sd_kept *kept;
 	struct sd_texts *texts;
 	struct sd_prefixes *prefixes; /* of their shingles */
@@ -104,6 +119,7 @@ struct simidx_dedup {
 	simidx_match *match;     /* of one row: its candidates, and what it is near to */
 	simidx_dedup_near *near;
 	size_t match_room, near_room;
+	uint64_t exhausted;      /* by all batches that are decided, without those of threads */
 	simidx_dedup_counts counts; /* by all batches that are decided */
 };
 
