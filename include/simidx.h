@@ -390,6 +390,31 @@ int simidx_reader_search(simidx_reader *reader, const simidx_query *query, simid
 			 simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
+ * Search, and tell which of other fingerprints the query finds as well: those of documents that
+ * are not in the index yet. So who adds documents in an order, each only if nothing near to it is
+ * there, can search for many of them at once, and knows of each what a search in its turn would
+ * find.
+ *
+ * @param query     in mode SIMIDX_ALL, without max_candidates, and without `complete`, beyond which
+ *                  it depends on how much there is what is found
+ * @param fps       `n` fingerprints, n < 2^32
+ * @param beside    set to the numbers of those that documents would be found by which have them,
+ *                  ascending, as far as first fingerprints decide; borrowed from the reader until
+ *                  the next call on it. What `fp2` and times decide is the caller's to see
+ * @param n_beside  set to how many they are
+ * @return as simidx_reader_search(); SIMIDX_E_ARG for what a query may not have here
+ *
+ * SIMIDX_QUERY_SCAN_SMALL goes by the documents that are in the index.
+ *
+ * Cost: that of simidx_reader_search(), and less than a nanosecond for each fingerprint that is not
+ * near.
+ */
+int simidx_reader_search_beside(simidx_reader *reader, const simidx_query *query,
+				const uint64_t *fps, size_t n, simidx_results *out,
+				const uint32_t **beside, size_t *n_beside, simidx_error *err)
+	SIMIDX_CHECK_RESULT;
+
+/**
  * Look up the document with an id or a label; its own label is delivered too.
  *
  * @param label  `size` bytes, compared exactly

@@ -26,8 +26,9 @@
  *     simidx_dedup_close(dedup);
  *
  * Rows are gathered into batches, of which several threads make the fingerprints, search them
- * among what was kept before, and compare texts. Then each row is searched once more, in its turn,
- * among all that are kept, and most of what is to be compared for it was compared by the threads.
+ * among what was kept before and among each other, and compare texts; meanwhile the next rows are
+ * added. Then the rows are decided in their turn, and most of what is to be compared was compared
+ * by the threads.
  * So neither the number of threads nor the size of batches changes a decision: the candidates of a
  * row are those that its query finds among the rows kept before it, ordered by distance and then by
  * their place in the input. Of these the first SIMIDX_DEDUP_MOST_COMPARED, or all, are compared,
@@ -208,11 +209,13 @@ typedef struct simidx_dedup_options {
 	    SIMIDX_DEDUP_NO_VERIFY; -1 = 3, or by weight */
 	int max_bits;
 	unsigned threads;      /**< 1 to 256 */
-	size_t batch_rows;     /**< of a batch, at most; at least 1 */
+	size_t batch_rows;     /**< of a batch, at most; at least 1. Two batches are in memory */
 	uint64_t batch_bytes;  /**< of its rows, if there is more than one */
 	const char *tmpdir;    /**< where texts are put aside, copied; NULL = $TMPDIR, or /tmp */
 	uint64_t spill_bytes;  /**< of these, compressed, at most; UINT64_MAX = a tenth of what is
 	                          free there */
+	uint64_t prefix_bytes; /**< of memory for what is remembered of the shingles of texts, so
+	                          that most of those that are less similar need not be read again */
 	simidx_dedup_calls calls;
 	/** enum simidx_dedup_remember. The index has notes (SIMIDX_CREATE_NOTES) for all but the
 	    first. With documents that are there already, texts are compared by what the note of
@@ -228,8 +231,8 @@ typedef struct simidx_dedup_options {
 
 #define SIMIDX_DEDUP_OPTIONS_INIT                                                             \
 	{ sizeof(simidx_dedup_options), SIMIDX_DEDUP_TEXTS, 0, SIMIDX_DEDUP_SIMILARITY, -1, -1, \
-	  1, 4096, (uint64_t)32 << 20, NULL, UINT64_MAX, { NULL, NULL, NULL, NULL, NULL }, \
-	  SIMIDX_DEDUP_FINGERPRINT, 0, NULL, 0 }
+	  1, 4096, (uint64_t)32 << 20, NULL, UINT64_MAX, (uint64_t)16 << 20,                    \
+	  { NULL, NULL, NULL, NULL, NULL }, SIMIDX_DEDUP_FINGERPRINT, 0, NULL, 0 }
 
 /**
  * Begin to decide.
@@ -238,8 +241,10 @@ typedef struct simidx_dedup_options {
  *                and check fingerprints of an extractor and with SIMIDX_CREATE_FP2, for features
  *                with SIMIDX_CREATE_FP2 alone, for bare fingerprints without either; never with
  *                SIMIDX_CREATE_NO_IDS
- * @param writer  of the index; between two calls it may be used by the caller, who must not leave
- *                a transaction open. Both are borrowed and must live longer
+ * @param writer  of the index. Its transaction is open from the first simidx_dedup_add() to the
+ *                end of simidx_dedup_flush(); at other times, and in calls.committing, the caller
+ *                may use it, but must not leave a transaction open. Both are borrowed and must
+ *                live longer
  * @param out     for simidx_dedup_close()
  * @return SIMIDX_OK; SIMIDX_E_ARG for a value out of range or calls.decided = NULL;
  *         SIMIDX_E_MISMATCH if the index does not hold such rows (the text says what it holds),
@@ -257,7 +262,8 @@ int simidx_dedup_open(simidx *index, simidx_writer *writer, const simidx_dedup_o
 void simidx_dedup_close(simidx_dedup *dedup);
 
 /**
- * Add a row. If the batch is full, the rows before it are decided and committed first.
+ * Add a row. If the batch is full, the batch before it is decided and committed first, and with one
+ * thread this one, too.
  *
  * @return SIMIDX_OK; SIMIDX_E_ARG for sizes without bytes, unknown flags, a place where
  *         calls.read_text is NULL; SIMIDX_E_RANGE for a text
@@ -276,8 +282,8 @@ int simidx_dedup_add(simidx_dedup *dedup, const simidx_dedup_row *row, simidx_er
  *         simidx_reader_search() return. Nothing of the batch is stored then, unless it says
  *         SIMIDX_E_UNKNOWN.
  *
- * Cost: for each row a fingerprint and two searches, the second without what the first has
- * compared; for each candidate that is compared its text is read again and made into shingles.
+ * Cost: for each row a fingerprint and a search; for each candidate that is compared its text is
+ * read again and made into shingles.
  */
 int simidx_dedup_flush(simidx_dedup *dedup, int is_complete, simidx_error *err)
 	SIMIDX_CHECK_RESULT;
@@ -299,7 +305,7 @@ typedef struct simidx_dedup_counts {
 	                        program, in an index with notes; fingerprints have decided */
 } simidx_dedup_counts;
 
-/** Count. Between two calls of the same thread. */
+/** Count, for the batches that are decided. Between two calls of the same thread. */
 void simidx_dedup_count(const simidx_dedup *dedup, simidx_dedup_counts *counts);
 
 /**

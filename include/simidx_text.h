@@ -234,6 +234,21 @@ int simidx_text_features(simidx_text *text, const void *utf8, size_t size,
 	SIMIDX_CHECK_RESULT;
 
 /**
+ * The hashes of all features of a text in the order in which they end in it, each as often as it
+ * occurs: those of simidx_text_features() in another order, whatever weights and `top` say. To
+ * compare texts as sets or sequences of n-grams.
+ *
+ * @param utf8    as for simidx_text_fingerprint()
+ * @param hashes  set to an array, valid until the next call with this extractor
+ * @param n       set to their number
+ * @return SIMIDX_OK; SIMIDX_E_RANGE when the text is too long; SIMIDX_E_NOMEM
+ *
+ * Cost: less than that of simidx_text_features(), as nothing is counted.
+ */
+int simidx_text_hashes(simidx_text *text, const void *utf8, size_t size, const uint64_t **hashes,
+		       size_t *n, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
  * The inverse document frequency of a word: ln(1 + n_documents / n_with), in 16.16 fixed point,
  * rounded down. Integer arithmetic, so that dictionaries are equal on every machine.
  *

@@ -152,6 +152,7 @@ unit_suites = \
 	tests/unit/t_search_memtable.c \
 	tests/unit/t_header.c \
 	tests/unit/t_index_oracle.c \
+	tests/unit/t_search_beside.c \
 	tests/unit/t_search_weighted.c \
 	tests/unit/t_search_modes.c \
 	tests/unit/t_search_skew.c \
@@ -207,11 +208,13 @@ unit_text = \
 	tests/support/sxt_text.c \
 	tests/support/sxt_text.h \
 	tests/unit/t_dedup.c \
+	tests/unit/t_sd_prefixes.c \
 	tests/unit/t_sd_shingles.c \
 	tests/unit/t_text.c \
 	tests/unit/t_text_ascii.c \
 	tests/unit/t_text_long.c \
 	tests/unit/t_text_extract.c \
+	tests/unit/t_text_hashes.c \
 	tests/unit/t_text_profile.c \
 	tests/unit/t_text_query.c \
 	tests/unit/t_text_struct.c

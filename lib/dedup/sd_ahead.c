@@ -3,6 +3,7 @@
 
 #include "dedup/sd_ahead.h"
 
+#include <signal.h>
 #include <stdlib.h>
 
 #include "dedup/sd_against.h"
@@ -12,8 +13,11 @@
 #include "util/sx_err.h"
 #include "util/sx_pool.h"
 
-/* Most candidates of a row with which the threads compare it. */
+/* Most candidates of a row that are noted, in the index and in the batch. */
 #define MOST_AHEAD 256
+
+/* As simidx_query says. */
+#define DOCUMENTS_A_PROBE 128
 
 /* Rows that a thread takes at once: few, as one long text may take as long as many others. */
 #define ROWS_AT_ONCE 8
@@ -57,11 +61,12 @@ static int run(simidx_dedup *dedup,
 	return sx_pool_run(&job.pool, threads < most ? threads : (unsigned)most, work, &job, err);
 }
 
-/* The fingerprint and what asks for candidates. */
-static int sketch(simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
-		  simidx_error *err)
+/* Make the fingerprint and what asks for candidates. */
+static int step_sketch(simidx_dedup *dedup, unsigned number, size_t i, simidx_error *err)
 {
 	const unsigned flags = SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS;
+	struct sd_thread *thread = &dedup->thread[number];
+	struct sd_item *item = &dedup->item[i];
 	const simidx_dedup_row *row = &item->row;
 	int rc = SIMIDX_OK;
 
@@ -79,77 +84,113 @@ static int sketch(simidx_dedup *dedup, struct sd_thread *thread, struct sd_item 
 		rc = sd_row_sketch_bytes(row, flags, &item->sketch, err);
 	if (!rc && !sd_is_empty(item))
 		rc = sd_kept_query(dedup->kept, NULL, &item->sketch, &item->query, err);
+	dedup->fp[i] = item->sketch.fp;
+	if (!rc && !sd_is_empty(item))
+		rc = sd_against_find(dedup, thread, item, err);
 	return rc;
 }
 
-/*
- * Compare with candidates that were kept before the batch, until one is near. For pairs with all;
- * but of what a row may have, so that not even equal texts fill the memory, only with the nearest:
- * with the rest sd_decide() compares.
- */
-static int search(simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
-		  simidx_error *err)
+/* Compare with what was found, until one is near; for pairs with all. */
+static int compare(simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
+		   simidx_error *err)
 {
-	simidx_results results = SIMIDX_RESULTS_INIT;
-	int rc = simidx_reader_search(thread->reader, &item->query, &results, err);
-	int is_near = 0;
-	size_t most;
+	int rc = SIMIDX_OK, is_near = 0;
 
-	if (rc || !results.n)
-		return rc;
-	most = results.n < MOST_AHEAD ? results.n : MOST_AHEAD;
-	item->found = sx_calloc(most, sizeof(*item->found));
-	if (!item->found)
-		return sx_fail_nomem(err);
-	while (!rc && item->n_found < most &&
+	while (!rc && item->n_compared < item->n_found &&
 	       (!is_near || dedup->options.flags & SIMIDX_DEDUP_PAIRS)) {
-		const simidx_match *match = &results.matches[item->n_found];
-		struct sd_candidate *candidate = &item->found[item->n_found++];
+		struct sd_candidate *candidate = &item->found[item->n_compared++];
 
-		candidate->id = match->id;
-		candidate->distance = match->weighted_distance;
 		if (sd_stops(dedup))
 			return sx_fail(err, SIMIDX_E_STOPPED, "stopped");
 		rc = sd_compare_kept(dedup, thread, item, candidate, err);
 		is_near = candidate->is_near;
 	}
 	item->is_out = is_near && !(dedup->options.flags & SIMIDX_DEDUP_PAIRS);
-	qsort(item->found, item->n_found, sizeof(*item->found), sd_compare_ids);
 	return rc;
+}
+
+/* Note what was found in the index; of what a row may have, so that not even equal texts fill the
+   memory, only the nearest. */
+static int take_found(struct sd_item *item, const simidx_results *results, simidx_error *err)
+{
+	size_t n = results->n < MOST_AHEAD ? results->n : MOST_AHEAD;
+
+	item->is_searched &= n == results->n;
+	item->is_cut = results->truncated != 0;
+	if (!n)
+		return SIMIDX_OK;
+	item->found = sx_calloc(n, sizeof(*item->found));
+	if (!item->found)
+		return sx_fail_nomem(err);
+	for (; item->n_found < n; item->n_found++) {
+		const simidx_match *match = &results->matches[item->n_found];
+		struct sd_candidate *candidate = &item->found[item->n_found];
+
+		candidate->id = match->id;
+		candidate->distance = match->weighted_distance;
+	}
+	return SIMIDX_OK;
+}
+
+/*
+ * Note which rows of the batch match, of the n that the first fingerprint lets through. They are
+ * going to be compared if they are kept.
+ */
+static int take_beside(simidx_dedup *dedup, struct sd_item *item, const uint32_t *number, size_t n,
+		       simidx_error *err)
+{
+	size_t room = 0;
+	unsigned distance;
+
+	for (size_t i = 0; i < n; i++) {
+		struct sd_item *other = &dedup->item[number[i]];
+
+		if (sd_is_empty(other) || !sd_kept_is_near(&item->query, other->sketch.fp,
+							   other->sketch.fp2, &distance))
+			continue;
+		__atomic_store_n(&item->needs_set, 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&other->needs_set, 1, __ATOMIC_RELAXED);
+		item->is_searched &= item->n_beside < MOST_AHEAD;
+		if (!item->is_searched)
+			continue;
+		if (sx_reserve(&item->beside, &room, item->n_beside + 1, sizeof(*item->beside)))
+			return sx_fail_nomem(err);
+		item->beside[item->n_beside++] = (struct sd_beside){ number[i], distance };
+	}
+	return SIMIDX_OK;
+}
+
+/*
+ * Whether a search in the turn of row number i looks at an index of about this size as one before
+ * the batch does (simidx_query).
+ */
+static int is_size_known(const simidx_dedup *dedup, const simidx_query *query, size_t i)
+{
+	uint64_t small = (uint64_t)query->probes * DOCUMENTS_A_PROBE;
+
+	return !(query->flags & SIMIDX_QUERY_SCAN_SMALL) || dedup->documents > small ||
+	       dedup->documents + i <= small;
 }
 
 static int step_search(simidx_dedup *dedup, unsigned number, size_t i, simidx_error *err)
 {
 	struct sd_thread *thread = &dedup->thread[number];
 	struct sd_item *item = &dedup->item[i];
-	int rc = sketch(dedup, thread, item, err);
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	const uint32_t *beside;
+	size_t n;
+	int rc;
 
-	dedup->print[i] = (struct sd_print){ item->sketch.fp, item->sketch.fp2,
-					     sd_is_empty(item) };
-	if (!rc && !sd_is_empty(item))
-		rc = sd_against_find(dedup, thread, item, err);
-	if (!rc && !sd_is_empty(item) && !item->is_out && dedup->verifies)
-		rc = search(dedup, thread, item, err);
-	return rc;
-}
-
-/* Which rows of the batch are going to be compared with each other, if they are kept. */
-static int step_beside(simidx_dedup *dedup, unsigned number, size_t i, simidx_error *err)
-{
-	struct sd_item *item = &dedup->item[i];
-	unsigned distance;
-
-	(void)number, (void)err;
-	for (size_t k = 0; k < i && !sd_is_empty(item); k++) {
-		const struct sd_print *other = &dedup->print[k];
-
-		if (other->is_empty ||
-		    !sd_kept_is_near(&item->query, other->fp, other->fp2, &distance))
-			continue;
-		__atomic_store_n(&item->needs_set, 1, __ATOMIC_RELAXED);
-		__atomic_store_n(&dedup->item[k].needs_set, 1, __ATOMIC_RELAXED);
-	}
-	return SIMIDX_OK;
+	if (sd_is_empty(item) || item->is_out)
+		return SIMIDX_OK;
+	rc = simidx_reader_search_beside(thread->reader, &item->query, dedup->fp, i, &results,
+					 &beside, &n, err);
+	item->is_searched = !rc && is_size_known(dedup, &item->query, i);
+	if (!rc)
+		rc = take_beside(dedup, item, beside, n, err);
+	if (!rc)
+		rc = take_found(item, &results, err);
+	return rc ? rc : compare(dedup, thread, item, err);
 }
 
 static int step_set(simidx_dedup *dedup, unsigned number, size_t i, simidx_error *err)
@@ -162,13 +203,50 @@ static int step_set(simidx_dedup *dedup, unsigned number, size_t i, simidx_error
 							 sd_remember(dedup, thread, item, err);
 }
 
-int sd_ahead(simidx_dedup *dedup, simidx_error *err)
+static int run_all(simidx_dedup *dedup, simidx_error *err)
 {
-	int rc = run(dedup, step_search, err);
+	int rc = run(dedup, step_sketch, err);
 
-	if (!rc && dedup->verifies)
-		rc = run(dedup, step_beside, err);
-	if (!rc && dedup->verifies)
-		rc = run(dedup, step_set, err);
-	return rc;
+	if (rc || !dedup->verifies)
+		return rc;
+	rc = sd_kept_documents(dedup->kept, &dedup->documents, err);
+	if (!rc)
+		rc = run(dedup, step_search, err);
+	return rc ? rc : run(dedup, step_set, err);
+}
+
+static void *lead(void *ctx)
+{
+	simidx_dedup *dedup = ctx;
+
+	dedup->ahead.rc = run_all(dedup, &dedup->ahead.err);
+	return NULL;
+}
+
+void sd_ahead_begin(simidx_dedup *dedup)
+{
+	struct sd_ahead *ahead = &dedup->ahead;
+	sigset_t all, before;
+
+	ahead->is_beside = 0;
+	if (dedup->options.threads == 1)
+		return;
+	/* Signals are for the caller's threads. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	ahead->is_beside = !pthread_create(&ahead->thread, NULL, lead, dedup);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+int sd_ahead_end(simidx_dedup *dedup, simidx_error *err)
+{
+	struct sd_ahead *ahead = &dedup->ahead;
+
+	if (!ahead->is_beside)
+		return run_all(dedup, err);
+	pthread_join(ahead->thread, NULL);
+	ahead->is_beside = 0;
+	if (ahead->rc && err)
+		*err = ahead->err;
+	return ahead->rc;
 }

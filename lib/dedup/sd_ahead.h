@@ -12,7 +12,13 @@
 
 #include "dedup/sd_state.h"
 
-/** Do it. Returns SIMIDX_OK, or what the first thread that failed has failed with. */
-int sd_ahead(simidx_dedup *dedup, simidx_error *err);
+/**
+ * Begin to do it, for the batch at hand, while the caller goes on with other things: with one thread
+ * not yet.
+ */
+void sd_ahead_begin(simidx_dedup *dedup);
+
+/** Have it done. Returns SIMIDX_OK, or what the first thread that failed has failed with. */
+int sd_ahead_end(simidx_dedup *dedup, simidx_error *err);
 
 #endif /* SD_AHEAD_H */

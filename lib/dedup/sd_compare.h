@@ -35,7 +35,4 @@ void sd_judge(const simidx_dedup *dedup, struct sd_candidate *candidate, const s
 int sd_compare(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
 	       struct sd_candidate *candidate, simidx_error *err);
 
-/** For qsort() and bsearch(). */
-int sd_compare_ids(const void *a, const void *b);
-
 #endif /* SD_COMPARE_H */

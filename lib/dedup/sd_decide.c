@@ -23,6 +23,51 @@ static int add_near(simidx_dedup *dedup, const struct sd_candidate *candidate, s
 	return SIMIDX_OK;
 }
 
+static int compare_beside(const void *a, const void *b)
+{
+	const struct sd_beside *x = a, *y = b;
+
+	if (x->distance != y->distance)
+		return x->distance < y->distance ? -1 : 1;
+	return x->item < y->item ? -1 : x->item > y->item;
+}
+
+/*
+ * What a search among all that are kept would find: what one before the batch has found, and the
+ * rows of the batch that are put since. Their ids are above all others, and ascend.
+ */
+static int merge_found(simidx_dedup *dedup, struct sd_item *item, simidx_results *out,
+		       simidx_error *err)
+{
+	uint64_t limit = item->query.limit;
+	size_t i = 0, n_put = 0, j = 0;
+
+	for (size_t k = 0; k < item->n_beside; k++)
+		if (dedup->item[item->beside[k].item].is_put)
+			item->beside[n_put++] = item->beside[k];
+	if (n_put > 1)
+		qsort(item->beside, n_put, sizeof(*item->beside), compare_beside);
+	if (sx_reserve(&dedup->match, &dedup->match_room, item->n_found + n_put,
+		       sizeof(*dedup->match)))
+		return sx_fail_nomem(err);
+	out->matches = dedup->match;
+	while ((i < item->n_found || j < n_put) && !(limit && out->n == limit)) {
+		simidx_match *to = &dedup->match[out->n++];
+
+		*to = (simidx_match){ 0 };
+		if (j == n_put || (i < item->n_found &&
+				   item->found[i].distance <= item->beside[j].distance)) {
+			to->id = item->found[i].id;
+			to->weighted_distance = item->found[i++].distance;
+		} else {
+			to->id = dedup->item[item->beside[j].item].id;
+			to->weighted_distance = item->beside[j++].distance;
+		}
+	}
+	out->truncated = item->is_cut || i < item->n_found || j < n_put;
+	return SIMIDX_OK;
+}
+
 /* How similar a row is to a candidate: mostly that is known, or both are in the batch. But once
    texts may be gone, those of the batch are got as later batches would get them. */
 static int judge_match(simidx_dedup *dedup, struct sd_item *item, const simidx_match *match,
@@ -30,18 +75,16 @@ static int judge_match(simidx_dedup *dedup, struct sd_item *item, const simidx_m
 {
 	struct sd_thread *thread = &dedup->thread[0];
 	uint64_t handle = sd_kept_handle(dedup->kept, match->id);
-	const struct sd_candidate *known;
 	struct sd_item *other;
 	int rc;
 
+	for (size_t i = 0; i < item->n_compared; i++)
+		if (item->found[i].id == match->id) {
+			*candidate = item->found[i];
+			return SIMIDX_OK;
+		}
 	candidate->id = match->id;
 	candidate->distance = match->weighted_distance;
-	known = item->n_found ? bsearch(candidate, item->found, item->n_found, sizeof(*known),
-					sd_compare_ids) : NULL;
-	if (known) {
-		*candidate = *known;
-		return SIMIDX_OK;
-	}
 	if (!dedup->verifies || handle >= SD_LEFT_OUT || handle < dedup->n_before ||
 	    sd_texts_problem(dedup->texts))
 		return sd_compare_kept(dedup, thread, item, candidate, err);
@@ -55,7 +98,7 @@ static int judge_match(simidx_dedup *dedup, struct sd_item *item, const simidx_m
 	return rc;
 }
 
-/* Search a row among all that are kept, those of the batch included, and compare it with what is
+/* Find a row among all that are kept, those of the batch included, and compare it with what is
    found, the nearest first. Those to which it is near are in dedup->near. */
 static int find_near(simidx_dedup *dedup, simidx_reader *reader, struct sd_item *item, size_t *n,
 		     simidx_error *err)
@@ -69,7 +112,8 @@ static int find_near(simidx_dedup *dedup, simidx_reader *reader, struct sd_item 
 	*n = 0;
 	if (sd_is_empty(item))
 		return SIMIDX_OK;
-	rc = simidx_reader_search(reader, &item->query, &results, err);
+	rc = item->is_searched ? merge_found(dedup, item, &results, err)
+			       : simidx_reader_search(reader, &item->query, &results, err);
 	if (rc)
 		return rc;
 	item->crowd = sd_kept_crowd(&item->query, &results, item->row.text, item->row.text_size);
@@ -81,11 +125,11 @@ static int find_near(simidx_dedup *dedup, simidx_reader *reader, struct sd_item 
 		if (!rc && candidate.is_near)
 			rc = add_near(dedup, &candidate, (*n)++, err);
 	}
-	dedup->exhausted += dedup->verifies && results.truncated && !*n;
+	dedup->counts.exhausted += dedup->verifies && results.truncated && !*n;
 	bytes = results.n * sizeof(*results.matches) + dedup->near_room * sizeof(*dedup->near) +
 		sd_kept_bytes(dedup->kept);
-	if (bytes > dedup->most_bytes)
-		dedup->most_bytes = bytes;
+	if (bytes > dedup->counts.most_bytes)
+		dedup->counts.most_bytes = bytes;
 	return rc;
 }
 
@@ -101,17 +145,17 @@ static int take_note(simidx_dedup *dedup, struct sd_item *item, struct sd_kept_n
 	*note = item->n_full ? (struct sd_kept_note){ item->full, item->n_full } :
 			       (struct sd_kept_note){ item->brief, item->n_brief };
 	if (item->n_full)
-		dedup->texts_noted++;
+		dedup->counts.texts++;
 	else
-		dedup->sketches++;
-	dedup->note_bytes += note->size;
+		dedup->counts.sketches++;
+	dedup->counts.note_bytes += note->size;
 	return SIMIDX_OK;
 }
 
 static int keep(simidx_dedup *dedup, struct sd_item *item, simidx_error *err)
 {
 	struct sd_kept_note note;
-	uint64_t id, handle;
+	uint64_t handle;
 	int rc = SIMIDX_OK;
 
 	if (sd_is_empty(item))
@@ -123,9 +167,12 @@ static int keep(simidx_dedup *dedup, struct sd_item *item, simidx_error *err)
 	rc = take_note(dedup, item, &note, err);
 	if (rc)
 		return rc;
+	if (dedup->verifies && item->has_set && sd_texts_has(dedup->texts, handle))
+		sd_prefixes_put(dedup->prefixes, handle, &item->set);
 	dedup->kept_at[dedup->n_kept++] = (size_t)(item - dedup->item);
-	rc = sd_kept_put(dedup->kept, &item->sketch, &item->row, &note, &id, err);
-	return rc ? rc : sd_kept_note(dedup->kept, item->crowd, id, err);
+	rc = sd_kept_put(dedup->kept, &item->sketch, &item->row, &note, &item->id, err);
+	item->is_put = !rc;
+	return rc ? rc : sd_kept_note(dedup->kept, item->crowd, item->id, err);
 }
 
 /* A text that is left out, and that a later run would not take for near. */
@@ -138,7 +185,10 @@ static int remember_left_out(simidx_dedup *dedup, simidx_reader *reader, struct 
 	if (rc || is)
 		return rc;
 	rc = take_note(dedup, item, &note, err);
-	return rc ? rc : sd_kept_remember(dedup->kept, &item->sketch, &note, err);
+	if (!rc)
+		rc = sd_kept_remember(dedup->kept, &item->sketch, &note, &item->id, err);
+	item->is_put = !rc;
+	return rc;
 }
 
 static int compare_keepers(const void *a, const void *b)

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dedup/sd_ahead.h"
-#include "dedup/sd_decide.h"
-#include "dedup/sd_state.h"
 #include <simidx_info.h>
 
 #include "dedup/sd_against.h"
+#include "dedup/sd_ahead.h"
+#include "dedup/sd_decide.h"
 #include "dedup/sd_remember.h"
+#include "dedup/sd_state.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 #include "util/sx_pool.h"
@@ -96,11 +96,15 @@ static int open_parts(simidx_dedup *dedup, simidx *index, simidx_error *err)
 	int rc;
 
 	dedup->item = sx_calloc(options->batch_rows, sizeof(*dedup->item));
-	dedup->print = sx_calloc(options->batch_rows, sizeof(*dedup->print));
+	dedup->filling.item = sx_calloc(options->batch_rows, sizeof(*dedup->filling.item));
+	dedup->fp = sx_calloc(options->batch_rows, sizeof(*dedup->fp));
 	dedup->kept_at = sx_calloc(options->batch_rows, sizeof(*dedup->kept_at));
 	dedup->thread = sx_calloc(options->threads, sizeof(*dedup->thread));
 	dedup->texts = sd_texts_open(options);
-	if (!dedup->item || !dedup->print || !dedup->kept_at || !dedup->thread || !dedup->texts)
+	if (!dedup->item || !dedup->filling.item || !dedup->fp || !dedup->kept_at ||
+	    !dedup->thread || !dedup->texts)
+		return sx_fail_nomem(err);
+	if (dedup->verifies && !(dedup->prefixes = sd_prefixes_new(options->prefix_bytes)))
 		return sx_fail_nomem(err);
 	rc = sd_kept_open(index, dedup->writer, options, &dedup->kept, err);
 	if (!rc)
@@ -149,28 +153,31 @@ int simidx_dedup_open(simidx *index, simidx_writer *writer, const simidx_dedup_o
 	return rc;
 }
 
-/* Empty the batch. */
-static void clear(simidx_dedup *dedup)
+/* Empty n rows. */
+static void clear(struct sd_item *item, size_t n)
 {
-	for (size_t i = 0; i < dedup->n; i++) {
-		struct sd_item *item = &dedup->item[i];
-
+	for (; n; n--, item++) {
 		free(item->bytes);
 		free(item->found);
 		free(item->full);
+		free(item->beside);
 		sd_shingles_free(&item->set);
 		memset(item, 0, sizeof(*item));
 	}
-	dedup->n_before += dedup->n_kept;
-	dedup->n = dedup->n_kept = 0;
-	dedup->bytes = 0;
 }
 
 void simidx_dedup_close(simidx_dedup *dedup)
 {
 	if (!dedup)
 		return;
-	clear(dedup);
+	if (dedup->is_begun) {
+		if (dedup->ahead.is_beside)
+			sd_ahead_end(dedup, NULL);
+		simidx_writer_rollback(dedup->writer);
+		clear(dedup->item, dedup->n);
+	}
+	if (dedup->filling.item)
+		clear(dedup->filling.item, dedup->filling.n);
 	for (unsigned i = 0; dedup->thread && i < dedup->options.threads; i++) {
 		struct sd_thread *thread = &dedup->thread[i];
 
@@ -185,11 +192,14 @@ void simidx_dedup_close(simidx_dedup *dedup)
 		sd_shingles_free(&thread->other);
 	}
 	sd_texts_close(dedup->texts);
+	sd_prefixes_free(dedup->prefixes);
 	sd_kept_close(dedup->kept);
 	free(dedup->item);
-	free(dedup->print);
+	free(dedup->filling.item);
+	free(dedup->fp);
 	free(dedup->kept_at);
 	free(dedup->thread);
+	free(dedup->match);
 	free(dedup->near);
 	free(dedup->tmpdir);
 	free(dedup);
@@ -197,26 +207,34 @@ void simidx_dedup_close(simidx_dedup *dedup)
 
 /* ---- counts ---- */
 
-void simidx_dedup_count(const simidx_dedup *dedup, simidx_dedup_counts *out)
+/* What the threads have counted so far. */
+static void count(simidx_dedup *dedup)
 {
-	simidx_dedup_counts own, *counts = sx_struct_begin(out, sizeof(own), &own, sizeof(own));
+	simidx_dedup_counts *counts = &dedup->counts;
 
-	if (!dedup || !counts)
-		return;
-	counts->exhausted = dedup->exhausted;
-	counts->most_bytes = dedup->most_bytes;
-	counts->sketches = dedup->sketches;
-	counts->texts = dedup->texts_noted;
-	counts->note_bytes = dedup->note_bytes;
+	counts->empty = counts->foreign = counts->changed = counts->unread = 0;
 	for (unsigned i = 0; i < dedup->options.threads; i++) {
-		const struct sd_thread *thread = &dedup->thread[i];
+		struct sd_thread *thread = &dedup->thread[i];
 
 		counts->empty += thread->n_empty;
 		counts->foreign += thread->n_foreign;
 		counts->exhausted += thread->n_exhausted;
+		thread->n_exhausted = 0;
 		if (thread->texts)
 			sd_texts_count(thread->texts, &counts->changed, &counts->unread);
 	}
+}
+
+void simidx_dedup_count(const simidx_dedup *dedup, simidx_dedup_counts *out)
+{
+	simidx_dedup_counts own, *counts = sx_struct_begin(out, sizeof(own), &own, sizeof(own));
+	size_t size;
+
+	if (!dedup || !counts)
+		return;
+	size = counts->size;
+	*counts = dedup->counts;
+	counts->size = size;
 	sx_struct_end(out, counts, sizeof(own));
 }
 
@@ -258,7 +276,7 @@ static int decide_all(simidx_dedup *dedup, int is_complete, simidx_error *err)
 {
 	const simidx_dedup_calls *calls = &dedup->options.calls;
 	simidx_reader *reader;
-	int rc = sd_ahead(dedup, err);
+	int rc = sd_ahead_end(dedup, err);
 
 	if (!rc)
 		rc = expect(dedup, err);
@@ -266,8 +284,46 @@ static int decide_all(simidx_dedup *dedup, int is_complete, simidx_error *err)
 		rc = simidx_writer_reader(dedup->writer, &reader, err);
 	for (size_t i = 0; !rc && i < dedup->n; i++)
 		rc = sd_decide(dedup, reader, &dedup->item[i], err);
+	count(dedup);
 	if (!rc && calls->committing)
 		rc = calls->committing(calls->ctx, is_complete);
+	return rc;
+}
+
+/* Take the rows that were added as the batch at hand. */
+static int begin_batch(simidx_dedup *dedup, simidx_error *err)
+{
+	struct sd_item *empty = dedup->item;
+	int rc = simidx_writer_begin(dedup->writer, err);
+
+	dedup->failed = rc != 0;
+	if (rc)
+		return rc;
+	dedup->item = dedup->filling.item;
+	dedup->n = dedup->filling.n;
+	dedup->filling = (struct sd_filling){ .item = empty };
+	dedup->is_begun = 1;
+	sd_ahead_begin(dedup);
+	return SIMIDX_OK;
+}
+
+/* Decide about the batch at hand, if there is one, and commit. */
+static int end_batch(simidx_dedup *dedup, int is_complete, simidx_error *err)
+{
+	int rc;
+
+	if (!dedup->is_begun)
+		return SIMIDX_OK;
+	rc = decide_all(dedup, is_complete, err);
+	if (rc)
+		simidx_writer_rollback(dedup->writer);
+	else
+		rc = simidx_writer_commit(dedup->writer, err);
+	dedup->failed = rc != 0;
+	clear(dedup->item, dedup->n);
+	dedup->n_before += dedup->n_kept;
+	dedup->n = dedup->n_kept = 0;
+	dedup->is_begun = 0;
 	return rc;
 }
 
@@ -280,17 +336,23 @@ int simidx_dedup_flush(simidx_dedup *dedup, int is_complete, simidx_error *err)
 		return sx_fail(err, SIMIDX_E_ARG, "dedup is NULL");
 	if (dedup->failed)
 		return sx_fail(err, SIMIDX_E_STATE, "an earlier call has failed");
-	rc = simidx_writer_begin(dedup->writer, err);
-	if (!rc) {
-		rc = decide_all(dedup, is_complete, err);
-		if (rc)
-			simidx_writer_rollback(dedup->writer);
-		else
-			rc = simidx_writer_commit(dedup->writer, err);
-	}
-	dedup->failed = rc != 0;
-	clear(dedup);
-	return rc;
+	rc = end_batch(dedup, 0, err);
+	if (!rc)
+		rc = begin_batch(dedup, err);
+	return rc ? rc : end_batch(dedup, is_complete, err);
+}
+
+/* The rows that were added are a batch: decide about the one before it. */
+static int turn(simidx_dedup *dedup, simidx_error *err)
+{
+	int rc;
+
+	if (dedup->failed)
+		return sx_fail(err, SIMIDX_E_STATE, "an earlier call has failed");
+	rc = end_batch(dedup, 0, err);
+	if (!rc)
+		rc = begin_batch(dedup, err);
+	return rc || dedup->ahead.is_beside ? rc : end_batch(dedup, 0, err);
 }
 
 static int check_row(const simidx_dedup *dedup, const simidx_dedup_row *row, simidx_error *err)
@@ -318,6 +380,7 @@ int simidx_dedup_add(simidx_dedup *dedup, const simidx_dedup_row *given, simidx_
 {
 	simidx_dedup_row own;
 	const simidx_dedup_row *row = sx_struct_read(given, sizeof(own), &own, sizeof(own));
+	struct sd_filling *filling;
 	struct sd_item *item;
 	size_t bytes;
 	int rc;
@@ -328,17 +391,18 @@ int simidx_dedup_add(simidx_dedup *dedup, const simidx_dedup_row *given, simidx_
 	rc = check_row(dedup, row, err);
 	if (rc)
 		return rc;
+	filling = &dedup->filling;
 	bytes = sd_row_bytes(row);
-	if (dedup->n == dedup->options.batch_rows ||
-	    (dedup->n && dedup->bytes + bytes > dedup->options.batch_bytes))
-		rc = simidx_dedup_flush(dedup, 0, err);
+	if (filling->n == dedup->options.batch_rows ||
+	    (filling->n && filling->bytes + bytes > dedup->options.batch_bytes))
+		rc = turn(dedup, err);
 	if (rc)
 		return rc;
-	item = &dedup->item[dedup->n];
+	item = &filling->item[filling->n];
 	item->bytes = sd_row_copy(&item->row, row);
 	if (!item->bytes)
 		return sx_fail_nomem(err);
-	dedup->n++;
-	dedup->bytes += bytes;
+	filling->n++;
+	filling->bytes += bytes;
 	return SIMIDX_OK;
 }

@@ -123,6 +123,15 @@ unsigned sd_max_bits(double similarity)
 	return (unsigned)(14.5 + 20 * apart(similarity));
 }
 
+int sd_kept_documents(const struct sd_kept *kept, uint64_t *documents, simidx_error *err)
+{
+	simidx_info info = SIMIDX_INFO_INIT;
+	int rc = simidx_get_info(kept->index, &info, err);
+
+	*documents = info.documents;
+	return rc;
+}
+
 unsigned sd_kept_trusted(const simidx_sketch *sketch)
 {
 	return sketch->flags & SIMIDX_SKETCH_TRIPLES ? SIMIDX_TEXT_RADIUS_IF_NEW
@@ -321,13 +330,12 @@ static simidx_doc make_doc(const struct sd_kept *kept, const simidx_sketch *sket
 }
 
 int sd_kept_remember(struct sd_kept *kept, const simidx_sketch *sketch,
-		     const struct sd_kept_note *note, simidx_error *err)
+		     const struct sd_kept_note *note, uint64_t *id, simidx_error *err)
 {
 	simidx_doc doc = make_doc(kept, sketch, note);
-	uint64_t id;
-	int rc = simidx_writer_put(kept->writer, &doc, &id, err);
+	int rc = simidx_writer_put(kept->writer, &doc, id, err);
 
-	return rc ? rc : note_id(kept, id, SD_LEFT_OUT, err);
+	return rc ? rc : note_id(kept, *id, SD_LEFT_OUT, err);
 }
 
 int sd_kept_put(struct sd_kept *kept, const simidx_sketch *sketch, const simidx_dedup_row *row,

@@ -42,6 +42,9 @@ void sd_kept_close(struct sd_kept *kept);
 int sd_kept_thread(struct sd_kept *kept, simidx_reader **reader, simidx_text **text,
 		   simidx_error *err);
 
+/** How many documents the index has, without those of an open transaction. */
+int sd_kept_documents(const struct sd_kept *kept, uint64_t *documents, simidx_error *err);
+
 /** Weight up to which fingerprints alone decide about a text. */
 unsigned sd_kept_trusted(const simidx_sketch *sketch);
 
@@ -110,7 +113,7 @@ int sd_kept_put(struct sd_kept *kept, const simidx_sketch *sketch, const simidx_
  * with.
  */
 int sd_kept_remember(struct sd_kept *kept, const simidx_sketch *sketch,
-		     const struct sd_kept_note *note, simidx_error *err);
+		     const struct sd_kept_note *note, uint64_t *id, simidx_error *err);
 
 /** What has no number: a document of an earlier run, and one that this run has left out and
  * remembers. */

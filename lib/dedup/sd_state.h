@@ -4,12 +4,14 @@
 /*
  * What one simidx_dedup has. A batch goes through three stages: sd_ahead.c, on all threads, what
  * can be done before anything of it is decided; sd_decide.c, row by row; and the commit,
- * sd_dedup.c. The first two compare by sd_compare.c.
+ * sd_dedup.c. The first two compare by sd_compare.c. While threads are at the first stage, the
+ * caller adds the rows of the next batch.
  */
 
 #ifndef SD_STATE_H
 #define SD_STATE_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include <simidx_dedup.h>
@@ -17,6 +19,7 @@
 
 #include "dedup/sd_kept.h"
 #include "dedup/sd_note.h"
+#include "dedup/sd_prefixes.h"
 #include "dedup/sd_row.h"
 #include "dedup/sd_shingles.h"
 #include "dedup/sd_texts.h"
@@ -30,6 +33,12 @@ struct sd_candidate {
 	int is_estimate;         /* the similarity is of sketches */
 };
 
+/** A row of the batch that another one matches, if it is put into the index. */
+struct sd_beside {
+	uint32_t item;
+	unsigned distance;
+};
+
 /** A row of the batch. */
 struct sd_item {
 	simidx_dedup_row row;
@@ -39,8 +48,15 @@ struct sd_item {
 	uint64_t crowd;          /* of sd_kept_crowd() */
 	struct sd_shingles set;
 	int has_set, needs_set;
-	struct sd_candidate *found; /* what it was compared with in the index, by ids */
-	size_t n_found;
+	/* What its search found in the index, the nearest first, of which the first ones were
+	   compared; and in the batch before it. */
+	struct sd_candidate *found;
+	struct sd_beside *beside;
+	size_t n_found, n_compared, n_beside;
+	int is_searched;         /* that is all that a search in its turn finds */
+	int is_cut;              /* but for what the limit has cut off */
+	int is_put;              /* it is in the index, as `id` */
+	uint64_t id;
 	unsigned char brief[SD_NOTE_SKETCH_MAX]; /* a note with its sketch: `n_brief` bytes, or 0 */
 	size_t n_brief;
 	unsigned char *full;     /* a note with its text: `n_full` bytes, or 0 */
@@ -65,10 +81,19 @@ struct sd_thread {
 	uint64_t n_exhausted;    /* of rows that were compared with those of other indexes */
 };
 
-/** What rows of a batch are told by that are candidates of each other. */
-struct sd_print {
-	uint64_t fp, fp2;
-	int is_empty;
+/** Rows that are gathered for a batch. */
+struct sd_filling {
+	struct sd_item *item;
+	size_t n;
+	uint64_t bytes; /* of the rows */
+};
+
+/** The thread that leads the others through the first stage, if there is one, and its result. */
+struct sd_ahead {
+	int is_beside; /* there is one */
+	pthread_t thread;
+	int rc;
+	simidx_error err;
 };
 
 struct simidx_dedup {
@@ -80,18 +105,22 @@ struct simidx_dedup {
 	int has_notes;           /* the index */
 	struct sd_kept *kept;
 	struct sd_texts *texts;
+	struct sd_prefixes *prefixes; /* of their shingles */
 	struct sd_thread *thread;
+	struct sd_filling filling; /* the next batch */
+	int is_begun;            /* there is a batch at hand: */
 	struct sd_item *item;
-	struct sd_print *print;  /* of each item: together, as all are compared with all */
+	uint64_t *fp;            /* of each item: together, as all are compared with all */
 	size_t n;                /* in the batch */
-	uint64_t bytes;          /* of it */
+	struct sd_ahead ahead;
 	size_t *kept_at;         /* items of the batch that are kept, in their order */
 	size_t n_kept;
 	uint64_t n_before;       /* rows that were kept before the batch */
-	simidx_dedup_near *near; /* of one row */
-	size_t near_room;
-	uint64_t exhausted, most_bytes;
-	uint64_t sketches, texts_noted, note_bytes;
+	uint64_t documents;      /* of the index, before the batch */
+	simidx_match *match;     /* of one row: its candidates, and what it is near to */
+	simidx_dedup_near *near;
+	size_t match_room, near_room;
+	simidx_dedup_counts counts; /* by all batches that are decided */
 };
 
 static inline int sd_is_empty(const struct sd_item *item)

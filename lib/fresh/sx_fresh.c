@@ -23,9 +23,8 @@
 struct question {
 	const sx_fresh_span *span;
 	enum { NEAR, DELETED, BY_ID, BY_LABEL } what;
-	uint64_t value;
-	const sx_probes *probes; /* of NEAR */
-	unsigned k;              /* of NEAR: bits that may differ */
+	uint64_t value;              /* of the others */
+	const sx_fresh_query *query; /* of NEAR */
 	const sx_u64s *fps;      /* of DELETED */
 	sx_fresh_rows *rows;
 	uint64_t *candidates;
@@ -273,7 +272,7 @@ static int ask_memtable(const sx_memtable *memtable, struct question *q)
 	if (q->what == BY_LABEL)
 		return push_equal(memtable, q, SX_BY_LABEL, q->value);
 	if (q->what == NEAR &&
-	    sx_memtable_near(memtable, q->probes, q->value, q->k, &near, q->candidates))
+	    sx_memtable_near(memtable, q->query, &near, q->candidates))
 		rc = sx_fail_nomem(q->err);
 	for (size_t i = 0; !rc && i < fps->n; i++)
 		rc = push_equal(memtable, q, SX_BY_FP, fps->at[i]);
@@ -292,7 +291,8 @@ static int is_asked_for(const struct question *q, const sx_fresh_row *row)
 {
 	switch (q->what) {
 	case NEAR:
-		return simidx_is_near(row->fp, q->value, q->k);
+		return simidx_is_near(row->fp, q->query->fp, q->query->k) &&
+		       (!q->query->accepts || q->query->accepts(q->query->ctx, row->fp));
 	case DELETED:
 		return sx_fresh_is_delete(row) &&
 		       bsearch(&row->fp, q->fps->at, q->fps->n, sizeof(row->fp), compare_u64);
@@ -394,8 +394,7 @@ int sx_fresh_near(sx_fresh *fresh, sx_txn *txn, const sx_fresh_span *span,
 		  const sx_fresh_query *query, sx_fresh_rows *rows, uint64_t *candidates,
 		  simidx_error *err)
 {
-	struct question q = { .span = span, .what = NEAR, .value = query->fp,
-			      .probes = query->probes, .k = query->k, .rows = rows,
+	struct question q = { .span = span, .what = NEAR, .query = query, .rows = rows,
 			      .candidates = candidates, .err = err };
 	size_t from = rows->n;
 	int rc = ask(fresh, txn, &q);

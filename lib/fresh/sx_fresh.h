@@ -46,14 +46,6 @@ sx_fresh *sx_fresh_new(void);
 /** NULL is allowed. */
 void sx_fresh_free(sx_fresh *fresh);
 
-/** What differs from a fingerprint in at most k bits. */
-typedef struct sx_fresh_query {
-	uint64_t fp;
-	unsigned k;
-	/* of plan 4x16 for the same f, exact for k; others find fewer rows */
-	const sx_probes *probes;
-} sx_fresh_query;
-
 /**
  * Append the documents of a span that a query finds, as the rows that added them; but not those
  * that postings answer for, nor those that were deleted since.

@@ -336,10 +336,10 @@ uint32_t sx_memtable_live(const sx_memtable *memtable, enum sx_memtable_key key,
 	return i == SX_MEMTABLE_NONE ? i : memtable->node[i].live[key - 1];
 }
 
-int sx_memtable_near(const sx_memtable *memtable, const sx_probes *probes, uint64_t query,
-		     unsigned k, sx_u64s *fps, uint64_t *candidates)
+int sx_memtable_near(const sx_memtable *memtable, const sx_fresh_query *query, sx_u64s *fps,
+		     uint64_t *candidates)
 {
-	return sx_memtable_buckets_near(memtable->buckets, probes, query, k, fps, candidates);
+	return sx_memtable_buckets_near(memtable->buckets, query, fps, candidates);
 }
 
 void sx_memtable_prefetch(const sx_memtable *memtable, const sx_probes *probes)

@@ -24,6 +24,17 @@ enum sx_memtable_key { SX_BY_FP = 1, SX_BY_LABEL, SX_BY_ID };
 
 #define SX_MEMTABLE_NONE UINT32_MAX
 
+/** What differs from a fingerprint in at most k bits, and is accepted. */
+typedef struct sx_fresh_query {
+	uint64_t fp;
+	unsigned k;
+	/* of plan 4x16 for the same f, exact for k; others find fewer rows */
+	const sx_probes *probes;
+	/* asked of each fingerprint within k bits; NULL: all are accepted */
+	int (*accepts)(const void *ctx, uint64_t fp);
+	const void *ctx;
+} sx_fresh_query;
+
 /** Make an empty one for f-bit fingerprints. NULL when memory is short or f is out of range. */
 sx_memtable *sx_memtable_new(unsigned bits, uint64_t base, const sx_kernel *kernel);
 
@@ -63,16 +74,16 @@ uint32_t sx_memtable_older(const sx_memtable *memtable, enum sx_memtable_key key
 uint32_t sx_memtable_live(const sx_memtable *memtable, enum sx_memtable_key key, uint32_t i);
 
 /**
- * Append to fps the distinct fingerprints within k bits of `query`: all that the probes cover, and
+ * Append to fps the distinct fingerprints that a query asks for: all that its probes cover, and
  * perhaps others. A reader with an older snapshot finds by sx_memtable_newest() which of them it
  * has.
  *
- * @param probes      of plan 4x16 for the same f; the `rest` of each counts
+ * @param query       the `rest` of each probe counts
  * @param candidates  raised by the fingerprints compared
  * @return 0, or -1 when memory is short
  */
-int sx_memtable_near(const sx_memtable *memtable, const sx_probes *probes, uint64_t query,
-		     unsigned k, sx_u64s *fps, uint64_t *candidates);
+int sx_memtable_near(const sx_memtable *memtable, const sx_fresh_query *query, sx_u64s *fps,
+		     uint64_t *candidates);
 
 /** Have the CPU fetch what sx_memtable_near() will read first. */
 void sx_memtable_prefetch(const sx_memtable *memtable, const sx_probes *probes);

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simidx_sketch.h>
-
 #include "plan/sx_plan.h"
 #include "util/sx_alloc.h"
 #include "util/sx_bytes.h"
@@ -23,15 +21,15 @@
 #define MAX_CHUNKS 32    /* allocated together: a huge page */
 #define MAX_VISITS 512   /* buckets that one question reads */
 #define VISIT_ENTRIES 64 /* fingerprints that can be compared in the time of a visit */
-#define MAX_CANDIDATES 64 /* lines whose entries are compared together */
+#define VISIT_SLOTS 1024 /* of a table of visits: a power of two, twice MAX_VISITS or more */
 #define MAX_PREFETCH 16
-#define SCAN_ENTRIES 1024 /* compared at once where all are */
+#define SCAN_ENTRIES 1024 /* fingerprints compared at once */
 
-/* Two cache lines, of which the second is read only where a tag is near. */
+/* Two cache lines, of which the second is read only where the first is full. */
 struct line {
-	uint32_t word[1 + LANES]; /* the next line of the bucket or NO_LINE; then the tags */
+	uint32_t next; /* line of the bucket, or NO_LINE */
 	uint32_t used;
-	uint32_t entry[LANES]; /* number of the fingerprint */
+	uint64_t fp[LANES];
 };
 
 static_assert(sizeof(struct line) == 128, "a line is two cache lines");
@@ -62,11 +60,6 @@ struct sx_memtable_buckets {
 static uint64_t aligned(const sx_memtable_buckets *l, unsigned t, uint64_t fp)
 {
 	return sx_permute(&l->plan.table[t], fp) << (64 - l->plan.bits);
-}
-
-static uint32_t tag_of(const sx_memtable_buckets *l, unsigned t, uint64_t value)
-{
-	return (uint32_t)(value << l->plan.table[t].prefix_bits >> 32);
 }
 
 /* ---- lines ---- */
@@ -106,7 +99,7 @@ static size_t lines_push(struct lines *lines)
 	struct line *line = line_at(lines, lines->n);
 
 	memset(line, 0, sizeof(*line));
-	line->word[0] = NO_LINE;
+	line->next = NO_LINE;
 	return lines->n++;
 }
 
@@ -145,8 +138,13 @@ static size_t bucket_of_value(const sx_memtable_buckets *l, uint64_t value)
 	return bucket_of(l, value >> (63 - l->b));
 }
 
+static size_t bucket_of_fp(const sx_memtable_buckets *l, unsigned t, uint64_t fp)
+{
+	return bucket_of_value(l, aligned(l, t, fp));
+}
+
 /* Add to the first line of a bucket, whose contents make room for it if it is full. */
-static void bucket_add(struct table *table, size_t bucket, uint32_t tag, uint32_t entry)
+static void bucket_add(struct table *table, size_t bucket, uint64_t fp)
 {
 	struct line *line = line_at(&table->first, bucket);
 
@@ -154,27 +152,21 @@ static void bucket_add(struct table *table, size_t bucket, uint32_t tag, uint32_
 		uint32_t other = table->unused;
 
 		if (other != NO_LINE)
-			table->unused = line_at(&table->more, other)->word[0];
+			table->unused = line_at(&table->more, other)->next;
 		else
 			other = (uint32_t)lines_push(&table->more);
 		*line_at(&table->more, other) = *line;
-		line->word[0] = other;
+		line->next = other;
 		line->used = 0;
 	}
-	line->word[1 + line->used] = tag;
-	line->entry[line->used] = entry;
-	line->used++;
+	line->fp[line->used++] = fp;
 }
 
 /* Put what a line holds where it belongs now. */
 static void move_line(sx_memtable_buckets *l, unsigned t, const struct line *line)
 {
-	for (unsigned i = 0; i < line->used; i++) {
-		uint64_t value = aligned(l, t, l->fp[line->entry[i]]);
-
-		bucket_add(&l->table[t], bucket_of_value(l, value), line->word[1 + i],
-			   line->entry[i]);
-	}
+	for (unsigned i = 0; i < line->used; i++)
+		bucket_add(&l->table[t], bucket_of_fp(l, t, line->fp[i]), line->fp[i]);
 }
 
 /*
@@ -187,14 +179,14 @@ static void share_out(sx_memtable_buckets *l, unsigned t, size_t bucket)
 	struct line *first = line_at(&table->first, bucket), line = *first;
 
 	first->used = 0;
-	first->word[0] = NO_LINE;
+	first->next = NO_LINE;
 	move_line(l, t, &line);
-	while (line.word[0] != NO_LINE) {
-		uint32_t at = line.word[0];
+	while (line.next != NO_LINE) {
+		uint32_t at = line.next;
 		struct line *more = line_at(&table->more, at);
 
 		line = *more;
-		more->word[0] = table->unused;
+		more->next = table->unused;
 		table->unused = at;
 		move_line(l, t, &line);
 	}
@@ -261,11 +253,11 @@ void sx_memtable_buckets_free(sx_memtable_buckets *l)
 void sx_memtable_buckets_prefetch_add(const sx_memtable_buckets *l, uint64_t fp)
 {
 	for (unsigned t = 0; t < TABLES; t++) {
-		size_t bucket = bucket_of_value(l, aligned(l, t, fp));
+		size_t bucket = bucket_of_fp(l, t, fp);
 		const struct line *line = line_at(&l->table[t].first, bucket);
 
 		__builtin_prefetch(line, 1);
-		__builtin_prefetch(&line->used, 1);
+		__builtin_prefetch(&line->fp[LANES - 1], 1);
 	}
 }
 
@@ -278,213 +270,163 @@ int sx_memtable_buckets_add(sx_memtable_buckets *l, uint64_t fp)
 		if (l->table[t].unused == NO_LINE && lines_reserve(&l->table[t].more))
 			return -1;
 	l->fp[l->n] = fp;
-	for (unsigned t = 0; t < TABLES; t++) {
-		uint64_t value = aligned(l, t, fp);
-
-		bucket_add(&l->table[t], bucket_of_value(l, value), tag_of(l, t, value),
-			   (uint32_t)l->n);
-	}
+	for (unsigned t = 0; t < TABLES; t++)
+		bucket_add(&l->table[t], bucket_of_fp(l, t, fp), fp);
 	l->n++;
 	return 0;
 }
 
 /*
- * Take an entry out of a bucket; the last one of the first line takes its place. So all lines but
- * the first stay full.
+ * Take a fingerprint out of a bucket; the last one of the first line takes its place. So all lines
+ * but the first stay full.
  */
-static void bucket_remove(struct table *table, size_t bucket, uint32_t entry)
+static void bucket_remove(struct table *table, size_t bucket, uint64_t fp)
 {
 	struct line *first = line_at(&table->first, bucket), *line = first;
 	unsigned i = 0, last = first->used - 1;
 
-	while (line->entry[i] != entry)
+	while (line->fp[i] != fp)
 		if (++i == line->used) {
-			line = line_at(&table->more, line->word[0]);
+			line = line_at(&table->more, line->next);
 			i = 0;
 		}
-	line->word[1 + i] = first->word[1 + last];
-	line->entry[i] = first->entry[last];
+	line->fp[i] = first->fp[last];
 	first->used = last;
-	if (!last && first->word[0] != NO_LINE) {
-		uint32_t at = first->word[0];
+	if (!last && first->next != NO_LINE) {
+		uint32_t at = first->next;
 
 		line = line_at(&table->more, at);
 		*first = *line;
-		line->word[0] = table->unused;
+		line->next = table->unused;
 		table->unused = at;
 	}
 }
 
 void sx_memtable_buckets_drop_last(sx_memtable_buckets *l)
 {
-	uint32_t entry = (uint32_t)--l->n;
+	uint64_t fp = l->fp[--l->n];
 
 	for (unsigned t = 0; t < TABLES; t++)
-		bucket_remove(&l->table[t], bucket_of_value(l, aligned(l, t, l->fp[entry])), entry);
+		bucket_remove(&l->table[t], bucket_of_fp(l, t, fp), fp);
 }
 
 /* ---- looking up ---- */
 
-/*
- * Which buckets of which tables are read: the table, the bucket, and how many bits less than
- * NO_BITS a match can differ in after the prefix.
- */
+/* Which buckets of which tables are read, each once: the first line of each. */
 struct visits {
-	uint64_t at[MAX_VISITS];
+	const struct line *at[MAX_VISITS];
+	uint32_t bucket[MAX_VISITS]; /* and TABLES of these, its table */
 	size_t n;
+	uint16_t slot[VISIT_SLOTS]; /* by a hash of the bucket: the number of a visit + 1, 0 = free */
 };
 
-#define VISIT_TABLE 40
-#define VISIT_BUCKET 8
-#define NO_BITS 255u
+/* Add a bucket, unless it is there. */
+static void add_visit(const sx_memtable_buckets *l, unsigned table, size_t bucket,
+		      struct visits *visits)
+{
+	uint32_t number = (uint32_t)(bucket * TABLES + table);
+	size_t i = (number * UINT32_C(0x9e3779b1)) >> 22;
+
+	static_assert(VISIT_SLOTS == 1 << (32 - 22), "the hash is as long as the table");
+	for (; visits->slot[i]; i = (i + 1) & (VISIT_SLOTS - 1))
+		if (visits->bucket[visits->slot[i] - 1] == number)
+			return;
+	visits->at[visits->n] = line_at(&l->table[table].first, bucket);
+	sx_prefetch(visits->at[visits->n]);
+	visits->bucket[visits->n] = number;
+	visits->slot[i] = (uint16_t)++visits->n;
+}
 
 /*
- * The buckets that the probes fall into, each once, with the most bits of its probes. 0 = too many,
- * so that it is cheaper to look at everything.
+ * The buckets that the probes fall into. What they hold is asked for, as the cache misses of all are
+ * waited for together. 0 = too many, so that it is cheaper to look at everything.
  */
 static int choose_visits(const sx_memtable_buckets *l, const sx_probes *probes,
 			 struct visits *visits)
 {
 	unsigned shift = l->plan.bits - 1 - l->b;
-	int has_wide = 0;
-	size_t n = 0;
+	uint64_t most = 0;
 
-	visits->n = 0;
 	for (size_t i = 0; i < probes->n; i++) {
 		const sx_probe *probe = &probes->at[i];
-		uint64_t low = probe->low >> shift, high = probe->high >> shift;
 
-		if (probe->rest < 0)
-			continue;
-		has_wide |= l->plan.table[probe->table].prefix_bits > l->b;
-		if (high - low >= MAX_VISITS - visits->n)
+		if (probe->rest >= 0)
+			most += (probe->high >> shift) - (probe->low >> shift) + 1;
+		if (most > MAX_VISITS || most * VISIT_ENTRIES > l->n)
 			return 0;
-		for (; low <= high; low++)
-			visits->at[visits->n++] = (uint64_t)probe->table << VISIT_TABLE |
-						  (uint64_t)bucket_of(l, low) << VISIT_BUCKET |
-						  (NO_BITS - (unsigned)probe->rest);
 	}
-	if (visits->n * VISIT_ENTRIES > l->n)
-		return 0;
-	/* Several probes of a table end in one bucket only where that is wider than a prefix. */
-	if (!has_wide)
-		return 1;
-	if (sx_sort_u64(visits->at, visits->n))
-		return 0;
-	for (size_t i = 0; i < visits->n; i++)
-		if (!n || visits->at[i] >> VISIT_BUCKET != visits->at[n - 1] >> VISIT_BUCKET)
-			visits->at[n++] = visits->at[i];
-	visits->n = n;
+	visits->n = 0;
+	memset(visits->slot, 0, sizeof(visits->slot));
+	for (size_t i = 0; i < probes->n; i++) {
+		const sx_probe *probe = &probes->at[i];
+
+		if (probe->rest >= 0)
+			for (uint64_t v = probe->low >> shift; v <= probe->high >> shift; v++)
+				add_visit(l, probe->table, bucket_of(l, v), visits);
+	}
 	return 1;
 }
 
-static unsigned table_of_visit(uint64_t visit)
-{
-	return (unsigned)(visit >> VISIT_TABLE);
-}
-
-static struct line *line_of_visit(const sx_memtable_buckets *l, uint64_t visit)
-{
-	return line_at(&l->table[table_of_visit(visit)].first, (uint32_t)(visit >> VISIT_BUCKET));
-}
-
-/* Entries whose tag is near: to be compared when what all of them need was asked for. */
-struct candidates {
-	const struct line *line[MAX_CANDIDATES];
-	uint32_t near[MAX_CANDIDATES]; /* bit i: entry i of the line */
-	size_t n;
+/* What is asked, and where the answer goes. */
+struct search {
+	const sx_memtable_buckets *buckets;
+	const sx_fresh_query *query;
+	sx_u64s *fps;
 };
 
-/* Compare the candidates, and forget them. */
-static int compare(const sx_memtable_buckets *l, struct candidates *c, uint64_t query, unsigned k,
-		   sx_u64s *fps, uint64_t *compared)
+/* Take of n fingerprints those that are near and accepted. */
+static int take_near(const struct search *s, const uint64_t *fp, size_t n)
 {
-	size_t n = c->n;
+	const sx_fresh_query *q = s->query;
+	uint32_t hit[SCAN_ENTRIES];
+	size_t hits = n ? s->buckets->kernel->near_u64(fp, n, q->fp, q->k, hit) : 0;
 
-	c->n = 0;
-	for (size_t i = 0; i < n; i++) {
-		c->near[i] &= (1u << c->line[i]->used) - 1;
-		for (uint32_t near = c->near[i]; near; near &= near - 1)
-			sx_prefetch(&l->fp[c->line[i]->entry[__builtin_ctz(near)]]);
-	}
-	for (size_t i = 0; i < n; i++)
-		for (uint32_t near = c->near[i]; near; near &= near - 1) {
-			uint64_t fp = l->fp[c->line[i]->entry[__builtin_ctz(near)]];
-
-			++*compared;
-			if (simidx_is_near(fp, query, k) && sx_u64s_push(fps, fp))
-				return -1;
-		}
+	for (size_t i = 0; i < hits; i++)
+		if ((!q->accepts || q->accepts(q->ctx, fp[hit[i]])) &&
+		    sx_u64s_push(s->fps, fp[hit[i]]))
+			return -1;
 	return 0;
 }
 
-/* Add what is near in a bucket to the candidates. */
-static int near_in_bucket(const sx_memtable_buckets *l, uint64_t visit, uint64_t query, unsigned k,
-			  struct candidates *c, sx_u64s *fps, uint64_t *compared)
-{
-	unsigned t = table_of_visit(visit), rest = NO_BITS - (visit & NO_BITS);
-	uint32_t tag = tag_of(l, t, aligned(l, t, query));
-	const struct line *line = line_of_visit(l, visit);
-
-	for (;;) {
-		/* The first of the 16 words is not a tag. */
-		uint32_t near = l->kernel->near_16(line->word, tag, rest < k ? rest : k) >> 1;
-
-		if (near) {
-			sx_prefetch(&line->used);
-			c->line[c->n] = line;
-			c->near[c->n++] = near;
-			if (c->n == MAX_CANDIDATES && compare(l, c, query, k, fps, compared))
-				return -1;
-		}
-		if (line->word[0] == NO_LINE)
-			return 0;
-		line = line_at(&l->table[t].more, line->word[0]);
-	}
-}
-
 /* All fingerprints, one after another. */
-static int near_of_all(const sx_memtable_buckets *l, uint64_t query, unsigned k, sx_u64s *fps,
-		       uint64_t *candidates)
+static int near_of_all(const struct search *s, uint64_t *candidates)
 {
-	uint32_t hit[SCAN_ENTRIES];
+	const sx_memtable_buckets *l = s->buckets;
 
-	for (size_t from = 0; from < l->n; from += SCAN_ENTRIES) {
-		size_t n = l->n - from < SCAN_ENTRIES ? l->n - from : SCAN_ENTRIES;
-		size_t hits = l->kernel->near_u64(l->fp + from, n, query, k, hit);
-
-		for (size_t i = 0; i < hits; i++)
-			if (sx_u64s_push(fps, l->fp[from + hit[i]]))
-				return -1;
-	}
+	for (size_t from = 0; from < l->n; from += SCAN_ENTRIES)
+		if (take_near(s, l->fp + from,
+			      l->n - from < SCAN_ENTRIES ? l->n - from : SCAN_ENTRIES))
+			return -1;
 	*candidates += l->n;
 	return 0;
 }
 
-int sx_memtable_buckets_near(const sx_memtable_buckets *l, const sx_probes *probes,
-			     uint64_t query, unsigned k, sx_u64s *fps, uint64_t *candidates)
+int sx_memtable_buckets_near(const sx_memtable_buckets *l, const sx_fresh_query *query,
+			     sx_u64s *fps, uint64_t *candidates)
 {
-	struct candidates c;
+	const struct search s = { l, query, fps };
 	struct visits visits;
 	size_t first = fps->n;
 
-	if (!choose_visits(l, probes, &visits))
-		return near_of_all(l, query, k, fps, candidates);
-	/* The cache misses of all buckets are waited for together, of their second lines too. */
-	for (size_t i = 0; i < visits.n; i++)
-		sx_prefetch(line_of_visit(l, visits.at[i]));
+	if (!choose_visits(l, query->probes, &visits))
+		return near_of_all(&s, candidates);
 	for (size_t i = 0; i < visits.n; i++) {
-		uint32_t next = line_of_visit(l, visits.at[i])->word[0];
+		const struct line *line = visits.at[i];
 
-		if (next != NO_LINE)
-			sx_prefetch(line_at(&l->table[table_of_visit(visits.at[i])].more, next));
+		if (line->used > LANES / 2)
+			sx_prefetch(&line->fp[LANES - 1]);
+		if (line->next != NO_LINE)
+			sx_prefetch(line_at(&l->table[visits.bucket[i] % TABLES].more, line->next));
 	}
-	c.n = 0;
 	for (size_t i = 0; i < visits.n; i++)
-		if (near_in_bucket(l, visits.at[i], query, k, &c, fps, candidates))
-			return -1;
-	if (compare(l, &c, query, k, fps, candidates))
-		return -1;
+		for (const struct line *line = visits.at[i];;) {
+			*candidates += line->used;
+			if (take_near(&s, line->fp, line->used))
+				return -1;
+			if (line->next == NO_LINE)
+				break;
+			line = line_at(&l->table[visits.bucket[i] % TABLES].more, line->next);
+		}
 	if (fps->n - first < 2)
 		return 0;
 	if (sx_sort_u64(fps->at + first, fps->n - first))

@@ -6,10 +6,8 @@
  * to the memtable.
  *
  * A bucket has the fingerprints that agree in the leading b bits of a table's permuted value, b no
- * more than its prefix. It is a chain of lines of 128 bytes; half a line is 15 tags, the 32 bits
- * after the prefix, so that a query reads one cache line for 15 fingerprints and looks further
- * only at tags that are near. As fingerprints come, buckets are split one by one: some have b bits
- * and others b + 1.
+ * more than its prefix. It is a chain of lines of 128 bytes with 15 fingerprints, which are compared
+ * together. As fingerprints come, buckets are split one by one: some have b bits and others b + 1.
  */
 
 #ifndef SX_MEMTABLE_BUCKETS_H
@@ -17,9 +15,7 @@
 
 #include <stdint.h>
 
-#include "kernel/sx_kernel.h"
-#include "plan/sx_probes.h"
-#include "util/sx_u64s.h"
+#include "fresh/sx_memtable.h"
 
 typedef struct sx_memtable_buckets sx_memtable_buckets;
 
@@ -39,11 +35,11 @@ void sx_memtable_buckets_prefetch_add(const sx_memtable_buckets *buckets, uint64
 void sx_memtable_buckets_drop_last(sx_memtable_buckets *buckets);
 
 /**
- * Append the distinct fingerprints that differ from the query in at most k bits: those in the
- * buckets of the probes, and perhaps others. 0 or -1.
+ * Append the distinct fingerprints that a query asks for: those in the buckets of its probes, and
+ * perhaps others. 0 or -1.
  */
-int sx_memtable_buckets_near(const sx_memtable_buckets *buckets, const sx_probes *probes,
-			     uint64_t query, unsigned k, sx_u64s *fps, uint64_t *candidates);
+int sx_memtable_buckets_near(const sx_memtable_buckets *buckets, const sx_fresh_query *query,
+			     sx_u64s *fps, uint64_t *candidates);
 
 /** Have the CPU fetch the first lines of the probes, of the first ones if there are many. */
 void sx_memtable_buckets_prefetch(const sx_memtable_buckets *buckets, const sx_probes *probes);

@@ -103,25 +103,6 @@ AVX2 static size_t near_u64_avx2(const uint64_t *fps, size_t n, uint64_t query, 
 	return found + sx_near_u64_plain(sx_count_builtin, fps, i, n, query, k, hits + found);
 }
 
-/* Bit j: number j of eight is near. */
-AVX2 SX_INLINE unsigned near_eight_words(const uint32_t *words, __m256i want, __m256i k)
-{
-	__m256i x = _mm256_xor_si256(_mm256_load_si256((const __m256i *)words), want);
-	__m256i sums = _mm256_maddubs_epi16(count_bytes(x), _mm256_set1_epi8(1));
-
-	sums = _mm256_madd_epi16(sums, _mm256_set1_epi16(1));
-	return 0xffu ^
-	       (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(sums, k)));
-}
-
-AVX2 static unsigned near_16_avx2(const uint32_t *words, uint32_t query, unsigned k)
-{
-	__m256i want = _mm256_set1_epi32((int)query);
-	__m256i max = _mm256_set1_epi32((int)(k < 32 ? k : 32));
-
-	return near_eight_words(words, want, max) | near_eight_words(words + 8, want, max) << 8;
-}
-
 /*
  * Zero in the elements of at most k bits, for the small k of a join: bits are cleared one by one.
  */

@@ -96,13 +96,6 @@ AVX512 static size_t near_u64_avx512(const uint64_t *fps, size_t n, uint64_t que
 	return found;
 }
 
-AVX512 static unsigned near_16_avx512(const uint32_t *words, uint32_t query, unsigned k)
-{
-	__m512i x = _mm512_xor_si512(_mm512_load_si512(words), _mm512_set1_epi32((int)query));
-
-	return _mm512_cmple_epu32_mask(_mm512_popcnt_epi32(x), _mm512_set1_epi32((int)k));
-}
-
 /* clang does so anyway. */
 #if defined(__clang__)
 #define UNROLL

@@ -86,22 +86,6 @@ static size_t near_u64_neon(const uint64_t *fps, size_t n, uint64_t query, unsig
 	return found + sx_near_u64_plain(sx_count_builtin, fps, i, n, query, k, hits + found);
 }
 
-static unsigned near_16_neon(const uint32_t *words, uint32_t query, unsigned k)
-{
-	static const uint32_t places[4] = { 1, 2, 4, 8 };
-	uint32x4_t want = vdupq_n_u32(query), max = vdupq_n_u32(k), place = vld1q_u32(places);
-	unsigned near = 0;
-
-	for (unsigned j = 0; j < 16; j += 4) {
-		uint32x4_t x = veorq_u32(vld1q_u32(words + j), want);
-		uint8x16_t bytes = vcntq_u8(vreinterpretq_u8_u32(x));
-		uint32x4_t sums = vpaddlq_u16(vpaddlq_u8(bytes));
-
-		near |= vaddvq_u32(vandq_u32(vcleq_u32(sums, max), place)) << j;
-	}
-	return near;
-}
-
 static size_t near_after_neon(const uint64_t *v, size_t *from, size_t n, unsigned reach,
 			      uint64_t same, unsigned k, uint64_t *hits, size_t room)
 {

@@ -72,17 +72,6 @@ SX_INLINE size_t sx_near_u64_plain(sx_count_fn *count, const uint64_t *fps, size
 	return found;
 }
 
-/** near_16() */
-SX_INLINE unsigned sx_near_16_plain(sx_count_fn *count, const uint32_t *words, uint32_t query,
-				    unsigned k)
-{
-	unsigned near = 0;
-
-	for (unsigned i = 0; i < 16; i++)
-		near |= (unsigned)(count(words[i] ^ query) <= k) << i;
-	return near;
-}
-
 /** Write (base + number) << 8 | d of each set bit, after `found` hits; returns the new `found`. */
 SX_INLINE size_t sx_emit_after(unsigned lanes, size_t base, unsigned d, uint64_t *hits,
 			       size_t found)
@@ -294,11 +283,6 @@ SX_INLINE size_t sx_decode_plain(sx_count_fn *count, sx_select_fn *select,
 	{                                                                                     \
 		return sx_near_u64_plain(count, fps, 0, n, query, k, hits);                   \
 	}                                                                                     \
-	target static unsigned near_16_##isa(const uint32_t *words, uint32_t query,           \
-					     unsigned k)                                      \
-	{                                                                                     \
-		return sx_near_16_plain(count, words, query, k);                              \
-	}                                                                                     \
 	target static size_t near_after_##isa(const uint64_t *v, size_t *from, size_t n,      \
 					      unsigned reach, uint64_t same, unsigned k,      \
 					      uint64_t *hits, size_t room)                    \
@@ -328,7 +312,7 @@ SX_INLINE size_t sx_decode_plain(sx_count_fn *count, sx_select_fn *select,
 /** Put what was defined into a kernel. */
 #define SX_USE_FILTERS(kernel, isa)                                                           \
 	((kernel)->near_low = near_low_##isa, (kernel)->near_u64 = near_u64_##isa,            \
-	 (kernel)->near_16 = near_16_##isa, (kernel)->near_after = near_after_##isa)
+	 (kernel)->near_after = near_after_##isa)
 #define SX_USE_BITMAPS(kernel, isa)                                                           \
 	((kernel)->ranks = ranks_##isa, (kernel)->complete = complete_##isa,                  \
 	 (kernel)->decode = decode_##isa)

@@ -48,12 +48,6 @@ typedef struct sx_kernel {
 			   uint32_t *hits);
 
 	/**
-	 * Of 16 numbers at an address that is a multiple of 64: bit i of the result tells that
-	 * words[i] differs from `query` in at most k bits.
-	 */
-	unsigned (*near_16)(const uint32_t *words, uint32_t query, unsigned k);
-
-	/**
 	 * Compare entries with the `reach` that come after each, for arrays in which entries that
 	 * agree in the bits `same` stand together. Looks at entries from number *from on, eight
 	 * at once, and writes i << 8 | d, i < n, where entry i differs from entry i + d in at

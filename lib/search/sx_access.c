@@ -312,6 +312,18 @@ static int make_fresh(sx_access *a, sx_cover_cache *covers, const sx_view *view,
 		       : sx_fail_nomem(err);
 }
 
+int sx_access_make_beside(sx_access *a, const sx_cover_cache *covers, const sx_view *view,
+			  const sx_query *q, simidx_error *err)
+{
+	const struct target target = { &view->snapshot.index->schema->fresh_plan, &covers->costs,
+				       0 };
+
+	/* A cover is exact: whatever is near enough is looked for. */
+	return a->cover || a->fresh_is_tables || sx_view_fresh_rows(view)
+		       ? SIMIDX_OK
+		       : probe_by_patterns(a, &a->fresh, &target, view, q, err);
+}
+
 int sx_access_make_fresh(sx_access *a, sx_cover_cache *covers, const sx_view *view,
 			 const sx_query *q, simidx_error *err)
 {

@@ -92,6 +92,13 @@ int sx_access_is_first(const sx_access *access, const sx_query *query, unsigned 
 int sx_access_has_fresh(const sx_access *access, const sx_view *view, const sx_query *query,
 			uint64_t fp);
 
+/**
+ * After sx_access_make(): have what sx_access_has_fresh() goes by also where the view has no fresh
+ * rows. The codes of sx_access_make().
+ */
+int sx_access_make_beside(sx_access *access, const sx_cover_cache *covers, const sx_view *view,
+			  const sx_query *query, simidx_error *err);
+
 /** About how many entries the ranges of its probes have. */
 uint64_t sx_access_candidates(const sx_access *access, const sx_view *view);
 

@@ -58,30 +58,45 @@ int sx_hits_ask_until(sx_finding *f, size_t from, simidx_error *err)
 	return f->until(f->ctx, f, from, err);
 }
 
+/* Whether documents with a fingerprint, which differs in few enough bits, can match. */
+static int accepts_fresh(const void *ctx, uint64_t fp)
+{
+	const sx_finding *f = ctx;
+
+	return sx_query_accepts_near(f->q, fp) &&
+	       sx_access_has_fresh(f->access, f->view, f->q, fp);
+}
+
 static int find_fresh(sx_finding *f, simidx_error *err)
 {
 	sx_hits *hits = f->hits;
 	const sx_snapshot *snapshot = &f->view->snapshot;
 	sx_fresh_span span = sx_header_fresh(&snapshot->header);
 	const sx_fresh_query query = { f->q->fp, f->q->max_bits,
-				       &sx_access_fresh(f->access)->probes };
-	size_t had = hits->n, kept = 0;
+				       &sx_access_fresh(f->access)->probes, accepts_fresh, f };
+	size_t had = hits->n;
 	int rc = sx_fresh_near(snapshot->index->fresh, snapshot->txn, &span, &query, &hits->fresh,
 			       &f->out->candidates, err);
 
 	for (size_t i = 0; !rc && i < hits->fresh.n; i++) {
-		sx_fresh_row row = hits->fresh.at[i];
+		uint64_t fp = hits->fresh.at[i].fp;
 
-		if (!sx_query_accepts(f->q, row.fp) ||
-		    !sx_access_has_fresh(f->access, f->view, f->q, row.fp))
-			continue;
 		/* Rows with one fingerprint most often follow one another, and may be many. */
-		if (hits->n == had || hits->at[hits->n - 1].fp != row.fp)
-			rc = sx_hits_add(hits, f->q, row.fp, 0, err);
-		hits->fresh.at[kept++] = row;
+		if (hits->n == had || hits->at[hits->n - 1].fp != fp)
+			rc = sx_hits_add(hits, f->q, fp, 0, err);
 	}
-	hits->fresh.n = kept;
 	return rc ? rc : sx_hits_ask_until(f, had, err);
+}
+
+size_t sx_hits_beside(const sx_finding *f, const uint64_t *fps, size_t n, uint32_t *hit)
+{
+	const sx_kernel *kernel = f->view->snapshot.index->kernel;
+	size_t near = kernel->near_u64(fps, n, f->q->fp, f->q->max_bits, hit), kept = 0;
+
+	for (size_t i = 0; i < near; i++)
+		if (accepts_fresh(f, fps[hit[i]]))
+			hit[kept++] = hit[i];
+	return kept;
 }
 
 /* Sort items. `one` has room for one of them. */

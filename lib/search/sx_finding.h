@@ -108,6 +108,15 @@ int sx_hits_find(void *search, sx_finding *const *finding, size_t n, uint64_t *r
 /** The same where the hits of the tables are there already, of a query without weights. */
 int sx_hits_find_fresh(sx_finding *finding, simidx_error *err);
 
+/**
+ * Write the numbers of those of n fingerprints that it would find among fresh rows, ascending;
+ * returns how many.
+ *
+ * @param access  of the finding, after sx_access_make_beside()
+ * @param hit     room for n
+ */
+size_t sx_hits_beside(const sx_finding *finding, const uint64_t *fps, size_t n, uint32_t *hit);
+
 /* ------------------------------------------------------------------------------------------
  * Matches
  */

@@ -51,6 +51,7 @@ void simidx_reader_close(simidx_reader *r)
 	sx_cover_cache_free(&r->covers);
 	sx_hits_free(&r->hits);
 	sx_matches_free(&r->matches);
+	free(r->beside);
 	sx_arena_free(&r->labels);
 	free(r->explained);
 	free(r);

@@ -17,6 +17,8 @@ struct simidx_reader {
 	void *search;  /* scratch memory of what holds the tables */
 	sx_hits hits;
 	sx_matches matches; /* what the caller sees */
+	uint32_t *beside;   /* what simidx_reader_search_beside() tells */
+	size_t beside_room;
 	sx_arena labels;    /* of documents that come with their labels; or a note */
 	struct sx_explained *explained; /* what the last explanation points to; NULL before */
 	/*

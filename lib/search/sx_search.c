@@ -175,8 +175,36 @@ int sx_search_labels(simidx_reader *r, const simidx_query *asked, size_t from, s
 				      index->checks, err);
 }
 
-int simidx_reader_search(simidx_reader *r, const simidx_query *query, simidx_results *out,
-			 simidx_error *err)
+/* Fingerprints that are not in the index, and which of them are found. */
+struct beside {
+	const uint64_t *fps;
+	size_t n;
+	const uint32_t **found;
+	size_t *n_found;
+};
+
+/* After the search of the query, with its access. */
+static int find_beside(simidx_reader *r, const sx_query *q, const struct beside *beside,
+		       simidx_error *err)
+{
+	const sx_finding f = { .view = &r->view, .q = q, .access = &r->access };
+	int rc;
+
+	if (q->is_empty)
+		return SIMIDX_OK;
+	rc = sx_access_make_beside(&r->access, &r->covers, &r->view, q, err);
+	if (!rc && sx_reserve(&r->beside, &r->beside_room, beside->n, sizeof(*r->beside)))
+		rc = sx_fail_nomem(err);
+	if (rc)
+		return rc;
+	*beside->n_found = sx_hits_beside(&f, beside->fps, beside->n, r->beside);
+	*beside->found = r->beside;
+	return SIMIDX_OK;
+}
+
+/* `beside`: or NULL. */
+static int search(simidx_reader *r, const simidx_query *query, simidx_results *out,
+		  const struct beside *beside, simidx_error *err)
 {
 	simidx_results own_results, *results;
 	simidx_query own_query;
@@ -190,6 +218,9 @@ int simidx_reader_search(simidx_reader *r, const simidx_query *query, simidx_res
 	if (!r || !query || !results)
 		return sx_fail(err, SIMIDX_E_ARG,
 			       "simidx_reader_search: no reader, or bad struct size");
+	if (beside && (query->mode != SIMIDX_ALL || query->max_candidates || query->complete))
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "simidx_reader_search_beside: not with this mode, or limits");
 	rc = sx_query_init(&q, sx_reader_index(r), query, err);
 	if (!rc)
 		rc = sx_reader_begin(r, err);
@@ -198,9 +229,33 @@ int simidx_reader_search(simidx_reader *r, const simidx_query *query, simidx_res
 	rc = sx_search(r, &q, results, err);
 	if (!rc)
 		rc = sx_search_labels(r, query, 0, r->matches.n, err);
+	if (!rc && beside)
+		rc = find_beside(r, &q, beside, err);
 	if (rc)
 		results->n = 0;
 	sx_reader_end(r);
 	sx_struct_end(out, results, sizeof(*results));
 	return rc;
+}
+
+int simidx_reader_search(simidx_reader *r, const simidx_query *query, simidx_results *out,
+			 simidx_error *err)
+{
+	return search(r, query, out, NULL, err);
+}
+
+int simidx_reader_search_beside(simidx_reader *r, const simidx_query *query, const uint64_t *fps,
+				size_t n, simidx_results *out, const uint32_t **found,
+				size_t *n_found, simidx_error *err)
+{
+	const struct beside beside = { fps, n, found, n_found };
+
+	if (!found || !n_found || (n && !fps) || n > UINT32_MAX) {
+		sx_err_clear(err);
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "simidx_reader_search_beside: no fingerprints, or no place for them");
+	}
+	*found = NULL;
+	*n_found = 0;
+	return search(r, query, out, &beside, err);
 }

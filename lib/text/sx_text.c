@@ -92,20 +92,37 @@ static int each_word(simidx_text *text, const uint8_t *utf8, size_t size, sx_tak
 	return rc;
 }
 
-/** Hand on other tokens of one stretch. */
-static int each_other(simidx_text *text, const uint8_t *utf8, size_t size, sx_take_token *take,
-		      void *ctx, simidx_error *err)
+/**
+ * Hand on Han characters and runs of letters of one stretch. What is ASCII needs no ICU, and
+ * between the islands no token goes on.
+ */
+static int each_run(simidx_text *text, const uint8_t *utf8, size_t size, sx_take_token *take,
+		    void *ctx, simidx_error *err)
+{
+	int unspaced = text->settings.tokens == SX_TOKENS_UNSPACED, rc = SIMIDX_OK;
+	size_t pos, island, end;
+
+	for (pos = 0; pos < size && !rc; pos = end) {
+		island = sx_ascii_island(utf8, pos, size, &end);
+		rc = sx_ascii_split(utf8 + pos, island - pos, &text->token, take, ctx, err);
+		if (rc || island == end)
+			continue;
+		rc = normalise(text, utf8 + island, end - island, err);
+		if (!rc)
+			rc = sx_han_split(text->units.at, text->units.n, unspaced, &text->token,
+					  take, ctx, err);
+	}
+	return rc;
+}
+
+/** Hand on single characters of one stretch. */
+static int each_char(simidx_text *text, const uint8_t *utf8, size_t size, sx_take_token *take,
+		     void *ctx, simidx_error *err)
 {
 	const sx_units *units = &text->units;
 	int rc = normalise(text, utf8, size, err);
 
-	if (rc)
-		return rc;
-	if (text->settings.tokens != SX_TOKENS_CHARS)
-		return sx_han_split(units->at, units->n,
-				    text->settings.tokens == SX_TOKENS_UNSPACED, &text->token,
-				    take, ctx, err);
-	return sx_chars_split(&text->chars, units->at, units->n, take, ctx, err);
+	return rc ? rc : sx_chars_split(&text->chars, units->at, units->n, take, ctx, err);
 }
 
 int sx_text_tokens(simidx_text *text, const uint8_t *utf8, size_t size, sx_take_token *take,
@@ -120,8 +137,10 @@ int sx_text_tokens(simidx_text *text, const uint8_t *utf8, size_t size, sx_take_
 		n = sx_stretch(utf8, size, text->stretch, text->stretch_max);
 		if (text->settings.tokens == SX_TOKENS_WORDS)
 			rc = each_word(text, utf8, n, take, ctx, err);
+		else if (text->settings.tokens == SX_TOKENS_CHARS)
+			rc = each_char(text, utf8, n, take, ctx, err);
 		else
-			rc = each_other(text, utf8, n, take, ctx, err);
+			rc = each_run(text, utf8, n, take, ctx, err);
 	}
 	return rc;
 }
@@ -139,28 +158,34 @@ static int count_whole(simidx_text *text, sx_triples *triples, sx_gram_names *na
 {
 	uint64_t n_words = text->features.n_words;
 	const sx_bytes *whole = &text->filter.whole;
+	sx_hashes *hashes = text->grams.hashes;
 	uint64_t hash;
 	int rc = begin_features(text, 0, triples, err);
 
 	text->features.n_words = n_words;
 	if (names)
 		names->n = names->bytes.n = 0;
+	if (hashes)
+		hashes->n = 0;
 	/* A text without tokens has no features. */
 	if (rc || !whole->n)
 		return rc;
+	if (hashes)
+		return sx_hashes_add(hashes, whole->at, whole->n, err);
 	rc = sx_features_add(&text->features, whole->at, whole->n, names, err);
 	hash = simidx_feature_hash(whole->at, whole->n);
 	return triples && !rc ? sx_triples_add(triples, &hash, 1, err) : rc;
 }
 
-/** Count n-grams by way of the filters. */
+/** Count n-grams by way of the filters, or append the hash of each to `hashes`. */
 static int count_tokens(simidx_text *text, const uint8_t *utf8, size_t size, sx_triples *triples,
-			sx_gram_names *names, simidx_error *err)
+			sx_gram_names *names, sx_hashes *hashes, simidx_error *err)
 {
 	const sx_settings *settings = &text->settings;
 	int rc;
 
 	sx_grams_begin(&text->grams, settings, &text->features, triples, names);
+	text->grams.hashes = hashes;
 	sx_filter_begin(&text->filter, text->lists, settings->exact, text->grams.joint);
 	text->filter.take = sx_grams_take;
 	text->filter.ctx = &text->grams;
@@ -180,7 +205,7 @@ int sx_text_extract(simidx_text *text, const uint8_t *utf8, size_t size, sx_trip
 	if (!rc && text->plain && !names)
 		rc = count_plain(text, utf8, size, triples, err);
 	else if (!rc)
-		rc = count_tokens(text, utf8, size, triples, names, err);
+		rc = count_tokens(text, utf8, size, triples, names, NULL, err);
 	if (!rc)
 		sx_features_finish(&text->features, &text->settings, text->lists);
 	if (triples && !rc)
@@ -217,6 +242,10 @@ static void trim(simidx_text *text)
 	if (text->features.room * sizeof(*text->features.slot) > KEEP_BYTES) {
 		free(text->features.slot);
 		memset(&text->features, 0, sizeof(text->features));
+	}
+	if (text->hashes.room * sizeof(*text->hashes.at) > KEEP_BYTES) {
+		free(text->hashes.at);
+		memset(&text->hashes, 0, sizeof(text->hashes));
 	}
 	if (sx_triples_bytes(&text->triples) > KEEP_BYTES)
 		sx_triples_free(&text->triples);
@@ -382,6 +411,34 @@ int simidx_text_features(simidx_text *text, const void *utf8, size_t size,
 		return rc;
 	*features = text->features.slot;
 	*n = text->features.n;
+	return SIMIDX_OK;
+}
+
+int simidx_text_hashes(simidx_text *text, const void *utf8, size_t size, const uint64_t **hashes,
+		       size_t *n, simidx_error *err)
+{
+	int rc;
+
+	sx_err_clear(err);
+	if (!text || !hashes || !n || (!utf8 && size))
+		return sx_fail(err, SIMIDX_E_ARG, "extractor, hashes or text is NULL");
+	*hashes = NULL;
+	*n = 0;
+	if (size > SX_TEXT_MAX)
+		return sx_fail(err, SIMIDX_E_RANGE, "text of %zu bytes is longer than %zu",
+			       size, SX_TEXT_MAX);
+	/* As for simidx_text_features(). */
+	trim(text);
+	text->hashes.n = 0;
+	rc = begin_features(text, 0, NULL, err);
+	if (!rc)
+		rc = count_tokens(text, utf8, size, NULL, NULL, &text->hashes, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; text->settings.seed && i < text->hashes.n; i++)
+		text->hashes.at[i] = sx_seeded(text->hashes.at[i], text->settings.seed);
+	*hashes = text->hashes.at;
+	*n = text->hashes.n;
 	return SIMIDX_OK;
 }
 

@@ -59,6 +59,7 @@ struct simidx_text {
 	sx_filter filter;
 	sx_grams grams;
 	sx_features features;
+	sx_hashes hashes;
 	sx_triples triples; /* what the second fingerprint is made from, with settings.triples */
 	char profile[SX_PROFILE_SIZE];
 	uint64_t check_fps[SX_N_CHECK_TEXTS];

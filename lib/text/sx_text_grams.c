@@ -5,8 +5,20 @@
 
 #include <string.h>
 
+#include "util/sx_alloc.h"
+#include "util/sx_err.h"
+
 /* The last tokens are moved to the front when this many bytes are before them. */
 #define USED_BYTES ((size_t)64 << 10)
+
+int sx_hashes_add(sx_hashes *hashes, const char *bytes, size_t size, simidx_error *err)
+{
+	if (hashes->n == hashes->room &&
+	    sx_reserve(&hashes->at, &hashes->room, hashes->n + 1, sizeof(*hashes->at)))
+		return sx_fail_nomem(err);
+	hashes->at[hashes->n++] = simidx_feature_hash(bytes, size);
+	return SIMIDX_OK;
+}
 
 void sx_grams_begin(sx_grams *g, const sx_settings *settings, sx_features *features,
 		    sx_triples *triples, sx_gram_names *names)
@@ -16,6 +28,7 @@ void sx_grams_begin(sx_grams *g, const sx_settings *settings, sx_features *featu
 	g->triples = triples;
 	g->joint = settings->tokens == SX_TOKENS_CHARS ? -1 : SX_JOINT;
 	g->features = features;
+	g->hashes = NULL;
 	g->names = names;
 	g->bytes.n = 0;
 	g->n = 0;
@@ -43,6 +56,8 @@ static void forget(sx_grams *g)
 
 static int count(sx_grams *g, size_t start, simidx_error *err)
 {
+	if (g->hashes)
+		return sx_hashes_add(g->hashes, g->bytes.at + start, g->bytes.n - start, err);
 	return sx_features_add(g->features, g->bytes.at + start, g->bytes.n - start, g->names,
 			       err);
 }
@@ -75,7 +90,7 @@ int sx_grams_take(void *ctx, const char *bytes, size_t size, simidx_error *err)
 int sx_grams_end(sx_grams *g, simidx_error *err)
 {
 	/* Shorter than all n-grams: then no n-gram was cut, and all is still there. */
-	if (!g->n || g->features->n)
+	if (!g->n || (g->hashes ? g->hashes->n : g->features->n))
 		return SIMIDX_OK;
 	return count(g, 0, err);
 }

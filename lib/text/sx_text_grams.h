@@ -18,12 +18,22 @@
 #include "text/sx_text_tokens.h"
 #include "text/sx_text_triples.h"
 
+/** Growing hashes. All zero is an empty list. */
+typedef struct sx_hashes {
+	uint64_t *at;
+	size_t n, room;
+} sx_hashes;
+
+/** Append the hash of a feature. */
+int sx_hashes_add(sx_hashes *hashes, const char *bytes, size_t size, simidx_error *err);
+
 /** Makes n-grams of the tokens of one text. */
 typedef struct sx_grams {
 	unsigned lengths;  /* bit n - 1: n-grams */
 	unsigned longest;
 	int joint;         /* byte between tokens; -1 = none */
 	sx_features *features;
+	sx_hashes *hashes;     /* NULL, or where hashes go in place of features */
 	sx_triples *triples;   /* NULL, or the set of runs of three tokens */
 	sx_gram_names *names;   /* NULL, or where the bytes of features go */
 	sx_bytes bytes;    /* the last tokens */
@@ -31,7 +41,7 @@ typedef struct sx_grams {
 	uint64_t n;        /* tokens so far */
 } sx_grams;
 
-/** Begin a text. */
+/** Begin a text; n-grams are counted as features, unless grams->hashes is set then. */
 void sx_grams_begin(sx_grams *grams, const sx_settings *settings,
 		    sx_features *features, sx_triples *triples, sx_gram_names *names);
 

@@ -104,6 +104,36 @@ int sx_han_split(const UChar *units, size_t n, int unspaced, sx_bytes *token, sx
 	return rc ? rc : hand_on(token, take, ctx, err);
 }
 
+/* A letter or digit of ASCII in lower case; 0 for all else. */
+static char of_token(uint8_t c)
+{
+	unsigned letter = (c | 0x20u) - 'a', digit = c - (unsigned)'0';
+
+	return (char)(letter < 26 ? c | 0x20 : digit < 10 ? c : 0);
+}
+
+int sx_ascii_split(const uint8_t *ascii, size_t n, sx_bytes *token, sx_take_token *take, void *ctx,
+		   simidx_error *err)
+{
+	size_t i = 0, end;
+	int rc = SIMIDX_OK;
+
+	while (!rc) {
+		while (i < n && !of_token(ascii[i]))
+			i++;
+		for (end = i; end < n && of_token(ascii[end]);)
+			end++;
+		if (i == end)
+			break;
+		if (sx_reserve(&token->at, &token->room, end - i, 1))
+			return sx_fail_nomem(err);
+		for (token->n = 0; i < end; i++)
+			token->at[token->n++] = of_token(ascii[i]);
+		rc = take(ctx, token->at, token->n, err);
+	}
+	return rc;
+}
+
 /* ------------------------------------------------------------------------------------------
  * Single characters
  */

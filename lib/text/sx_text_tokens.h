@@ -42,6 +42,13 @@ typedef int sx_take_token(void *ctx, const char *bytes, size_t size, simidx_erro
 int sx_han_split(const UChar *units, size_t n, int unspaced, sx_bytes *token, sx_take_token *take,
 		 void *ctx, simidx_error *err);
 
+/**
+ * The same of ASCII, where it is a matter of single bytes: runs of letters and digits, in lower
+ * case.
+ */
+int sx_ascii_split(const uint8_t *ascii, size_t n, sx_bytes *token, sx_take_token *take, void *ctx,
+		   simidx_error *err);
+
 /** What cutting into characters keeps from one stretch to the next. All zero begins a text. */
 typedef struct sx_chars {
 	int begun;  /* there was a character */

@@ -242,37 +242,6 @@ int kernel_check_near_u64(const sx_kernel *kernel, uint64_t seed, unsigned round
 	return rc;
 }
 
-static int check_16(const sx_kernel *kernel, struct rng *r, uint32_t *words, unsigned pattern)
-{
-	uint32_t query = (uint32_t)rng_u64(r);
-
-	for (unsigned i = 0; i < 16; i++)
-		words[i] = (uint32_t)entry_of(r, pattern, i, query, 32);
-	for (unsigned k = 0; k <= 33; k++) {
-		unsigned radius = k < 33 ? k : UINT32_MAX;
-		unsigned near = kernel->near_16(words, query, radius);
-
-		for (unsigned i = 0; i < 16; i++)
-			if ((near >> i & 1) != (bits_of(words[i] ^ query) <= radius))
-				return fail(kernel, "near_16: word, k, pattern", i, k, pattern);
-		if (near >> 16)
-			return fail(kernel, "near_16: more than 16 bits", near, k, pattern);
-	}
-	return 0;
-}
-
-int kernel_check_near_16(const sx_kernel *kernel, uint64_t seed, unsigned rounds)
-{
-	struct rng r = { seed * 1000 + 10 };
-	unsigned char *end = fenced();
-	int rc = end ? 0 : fail(kernel, "out of memory", 0, 0, 0);
-
-	for (unsigned i = 0; !rc && i < 60 + rounds; i++)
-		rc = check_16(kernel, &r, (uint32_t *)(void *)end - 16, i % 6);
-	unfenced(end);
-	return rc;
-}
-
 /* Whether entry i is to be a hit with the one that is d after it; d = 0: beyond its reach. */
 static int is_after(const uint64_t *v, size_t i, unsigned d, unsigned reach, uint64_t same,
 		    unsigned k)

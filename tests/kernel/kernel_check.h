@@ -21,9 +21,6 @@ int kernel_check_near_low(const sx_kernel *kernel, unsigned width, uint64_t seed
 /** near_u64() */
 int kernel_check_near_u64(const sx_kernel *kernel, uint64_t seed, unsigned rounds);
 
-/** near_16() */
-int kernel_check_near_16(const sx_kernel *kernel, uint64_t seed, unsigned rounds);
-
 /** near_after() */
 int kernel_check_near_after(const sx_kernel *kernel, uint64_t seed, unsigned rounds);
 

@@ -17,8 +17,6 @@ static int check(const sx_kernel *kernel, uint64_t seed)
 	int rc = kernel_check_near_u64(kernel, seed, 50);
 
 	if (!rc)
-		rc = kernel_check_near_16(kernel, seed, 50);
-	if (!rc)
 		rc = kernel_check_near_after(kernel, seed, 200);
 	for (unsigned width = 0; !rc && width <= 8; width++)
 		rc = kernel_check_near_low(kernel, width, seed, 50);

@@ -98,12 +98,12 @@ static void check_near(const sx_memtable *memtable, const uint64_t *fps, uint64_
 		       unsigned bits, uint64_t query, unsigned k, uint64_t *scratch)
 {
 	size_t want = naive_near(fps, end < n ? end : n, query, k, scratch), i, kept;
+	const sx_fresh_query asked = { .fp = query, .k = k, .probes = probes_of(bits, query, k) };
 	uint64_t candidates = 5;
 	sx_u64s got = { 0 };
 
 	sxt_must(!sx_u64s_push(&got, 12345)); /* what was there stays */
-	sxt_must(!sx_memtable_near(memtable, probes_of(bits, query, k), query, k, &got,
-				   &candidates));
+	sxt_must(!sx_memtable_near(memtable, &asked, &got, &candidates));
 	sxt_must_eq(got.at[0], 12345);
 	sxt_must_ge(candidates, got.n - 1 + 5);
 	for (i = kept = 1; i < got.n; i++) /* those that an older snapshot has */

@@ -34,16 +34,6 @@ START_TEST(test_near_u64)
 }
 END_TEST
 
-START_TEST(test_near_16)
-{
-	const sx_kernel *kernel = sx_kernel_list((unsigned)_i);
-
-	if (!kernel)
-		T_SKIP_KERNEL;
-	ck_assert(!kernel_check_near_16(kernel, sxt_seed(), 10 * rounds()));
-}
-END_TEST
-
 START_TEST(test_near_after)
 {
 	const sx_kernel *kernel = sx_kernel_list((unsigned)_i);
@@ -144,7 +134,6 @@ END_TEST
 static const sxt_test tests[] = {
 	{ &test_near_low, 0, 9 * T_MOST_KERNELS },
 	{ &test_near_u64, 0, T_MOST_KERNELS },
-	{ &test_near_16, 0, T_MOST_KERNELS },
 	{ &test_near_after, 0, T_MOST_KERNELS },
 	{ &test_ranks_and_coded_keys, 0, T_MOST_KERNELS },
 	{ &test_best_kernel_is_chosen, 0, 1 },

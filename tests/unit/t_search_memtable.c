@@ -109,11 +109,12 @@ static void check_near(struct subject *s, const sx_probes *probes, uint64_t quer
 {
 	uint64_t *must = malloc((s->n + 1) * sizeof(*must));
 	size_t n = naive(s, query, k, ignore, counted, end, must);
+	const sx_fresh_query asked = { .fp = query, .k = k, .probes = probes };
 	uint64_t candidates = 0;
 	sx_u64s got = { 0 };
 	size_t kept = 0;
 
-	sxt_must(!sx_memtable_near(s->memtable, probes, query, k, &got, &candidates));
+	sxt_must(!sx_memtable_near(s->memtable, &asked, &got, &candidates));
 	sxt_must_ge(candidates, got.n);
 	for (size_t i = 0; i < got.n; i++) /* those that an older snapshot has */
 		if (oldest(s->memtable, got.at[i]) < end)
@@ -215,7 +216,8 @@ START_TEST(test_any_probes_find_their_ranges)
 				      bits ? value >> (s.bits - bits) : 0, bits,
 				      (int)sxt_rng_below(&s.rng, k + 2) - 1);
 		}
-		sxt_must(!sx_memtable_near(s.memtable, &probes, query, k, &got, &candidates));
+		sxt_must(!sx_memtable_near(s.memtable, &(sx_fresh_query){ query, k, &probes, NULL, NULL },
+					   &got, &candidates));
 		if (got.n)
 			qsort(got.at, got.n, sizeof(*got.at), by_value);
 		for (size_t f = 0; f < s.n; f++) {

@@ -17,11 +17,12 @@
 
 /*
  * A batch ends at this number of documents, and of less memory at fewer; or when its texts have a
- * share of the memory. Shingles of the texts need up to four times that.
+ * share of the memory. Shingles of the texts need up to four times that. Another one is read
+ * meanwhile.
  */
-#define BATCH_DOCUMENTS 4096
+#define BATCH_DOCUMENTS 2048
 #define BATCH_MEMORY (256 * MB)
-#define BATCH_SHARE 16
+#define BATCH_SHARE 32
 
 /*
  * Rows that are not merged have a share of the memory, and need about this number of bytes each.
@@ -30,6 +31,13 @@
 #define ROWS_SHARE 8
 #define ROW 320
 #define MOST_ROWS 250000
+
+/*
+ * What is remembered of shingles: that of 31,000 texts has nearly all that the texts of a template
+ * are compared with.
+ */
+#define PREFIXES_SHARE 16
+#define MOST_PREFIXES (16 * MB)
 
 uint64_t dd_memory_for(uint64_t tables, unsigned threads)
 {
@@ -55,6 +63,9 @@ void dd_memory_divide(struct dd_memory *memory, uint64_t bytes, unsigned threads
 	memory->batch_documents = bytes < BATCH_MEMORY ? BATCH_DOCUMENTS * bytes / BATCH_MEMORY :
 							 BATCH_DOCUMENTS;
 	memory->batch_bytes = bytes / BATCH_SHARE;
+	memory->prefix_bytes = bytes / PREFIXES_SHARE;
+	if (memory->prefix_bytes > MOST_PREFIXES)
+		memory->prefix_bytes = MOST_PREFIXES;
 	memory->index_rows = rows < MOST_ROWS ? rows : MOST_ROWS;
 	memory->tables = bytes / 2 - PROGRAM - threads * THREAD;
 	memory->charged = 0;
