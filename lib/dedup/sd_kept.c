@@ -120,7 +120,7 @@ unsigned sd_max_weight(double similarity)
 
 unsigned sd_max_bits(double similarity)
 {
-	return (unsigned)(14.5 + 20 * apart(similarity));
+	return (unsigned)(12.5 + 20 * apart(similarity));
 }
 
 unsigned sd_kept_trusted(const simidx_sketch *sketch)
