@@ -110,15 +110,23 @@ typedef struct simidx_dedup_row {
 /** simidx_dedup_near.keeper of a document that the index had before simidx_dedup_open(). */
 #define SIMIDX_DEDUP_EARLIER UINT64_MAX
 
+/** simidx_dedup_near.keeper of a document of another index, number `against` of the options. */
+#define SIMIDX_DEDUP_AGAINST (UINT64_MAX - 2)
+
+/** For simidx_dedup_near.flags: the similarity is estimated, from sketches. */
+#define SIMIDX_DEDUP_ESTIMATE 1u
+
 /** A kept row to which another one is near. */
 typedef struct simidx_dedup_near {
-	uint64_t id;       /**< in the index */
+	uint64_t id;       /**< in the index, or in the other one */
 	uint64_t keeper;   /**< its number among the rows that were kept and are not
-	                      SIMIDX_DEDUP_EMPTY, from 0; or SIMIDX_DEDUP_EARLIER */
+	                      SIMIDX_DEDUP_EMPTY, from 0; or SIMIDX_DEDUP_EARLIER or _AGAINST */
 	double similarity; /**< of two texts, above 0 and up to 1, or SIMIDX_DEDUP_BY_FP; of bare
 	                      fingerprints the number of bits that differ; of features
 	                      SIMIDX_DEDUP_BY_FP */
 	unsigned distance; /**< as the search weighs it */
+	unsigned flags;    /**< SIMIDX_DEDUP_ESTIMATE or 0 */
+	unsigned against;  /**< with SIMIDX_DEDUP_AGAINST: which of the other indexes, from 0 */
 	unsigned reserved; /**< zero */
 } simidx_dedup_near;
 
@@ -168,12 +176,24 @@ typedef struct simidx_dedup_calls {
 /** Keep all rows, and tell of each all that it is near to. */
 #define SIMIDX_DEDUP_PAIRS 4u
 /**
- * A later run goes on with the index. It decides by fingerprints alone about documents of this run,
- * so a text whose keeper is too far away for that is put into the index, too, without a label; and
- * searches are by probes however small the index is, so that what they find does not depend on its
- * size.
+ * A later run goes on with the index. It decides about documents of this run by what is remembered
+ * of them. So a text that is left out now and would not be then is put into the index, too, without
+ * a label; and searches are by probes however small the index is, so that what they find does not
+ * depend on its size.
  */
 #define SIMIDX_DEDUP_LASTING 8u
+
+/** What is remembered of a text that is kept, for later runs: SIMIDX_DEDUP_LASTING. */
+enum simidx_dedup_remember {
+	/** The fingerprints alone. They take texts for near up to a weight of 160 */
+	SIMIDX_DEDUP_FINGERPRINT,
+	/** A note of at most 200 bytes, a sketch of its shingles, from which the similarity is
+	    estimated. The standard error is at most .014 at similarity .8 (doc/dedup.md) */
+	SIMIDX_DEDUP_SKETCH,
+	/** A note with the text, compressed, with which later ones are compared. Of a text of more
+	    than 8,000,000 bytes a sketch */
+	SIMIDX_DEDUP_TEXT
+};
 
 /** How to decide. */
 typedef struct simidx_dedup_options {
@@ -194,11 +214,22 @@ typedef struct simidx_dedup_options {
 	uint64_t spill_bytes;  /**< of these, compressed, at most; UINT64_MAX = a tenth of what is
 	                          free there */
 	simidx_dedup_calls calls;
+	/** enum simidx_dedup_remember. The index has notes (SIMIDX_CREATE_NOTES) for all but the
+	    first. With documents that are there already, texts are compared by what the note of
+	    each has */
+	int remember;
+	unsigned reserved;     /**< zero */
+	/** Other indexes, `n_against` of them: a row that is near to a document of one of them is
+	    left out, and so no keeper of others. They are searched in this order, before what is
+	    kept, and compared with by what they remember. Borrowed; not with SIMIDX_DEDUP_PAIRS */
+	simidx *const *against;
+	size_t n_against;
 } simidx_dedup_options;
 
 #define SIMIDX_DEDUP_OPTIONS_INIT                                                             \
 	{ sizeof(simidx_dedup_options), SIMIDX_DEDUP_TEXTS, 0, SIMIDX_DEDUP_SIMILARITY, -1, -1, \
-	  1, 4096, (uint64_t)32 << 20, NULL, UINT64_MAX, { NULL, NULL, NULL, NULL, NULL } }
+	  1, 4096, (uint64_t)32 << 20, NULL, UINT64_MAX, { NULL, NULL, NULL, NULL, NULL }, \
+	  SIMIDX_DEDUP_FINGERPRINT, 0, NULL, 0 }
 
 /**
  * Begin to decide.
@@ -211,7 +242,9 @@ typedef struct simidx_dedup_options {
  *                a transaction open. Both are borrowed and must live longer
  * @param out     for simidx_dedup_close()
  * @return SIMIDX_OK; SIMIDX_E_ARG for a value out of range or calls.decided = NULL;
- *         SIMIDX_E_MISMATCH if the index does not hold such rows (the text says what it holds);
+ *         SIMIDX_E_MISMATCH if the index does not hold such rows (the text says what it holds),
+ *         keeps no notes though something is to be remembered, or remembers by another rule, and
+ *         the same of another index (the text says which, from 0), or if that has another profile;
  *         SIMIDX_E_UNSUPPORTED for texts without ICU's data; SIMIDX_E_NOMEM; what
  *         simidx_text_open_for() and simidx_reader_open() return
  *
@@ -259,6 +292,11 @@ typedef struct simidx_dedup_counts {
 	                       before; fingerprints have decided */
 	uint64_t unread;    /**< comparisons for which a text put aside could not be read */
 	uint64_t most_bytes; /**< of memory for the candidates of one row and what lasts */
+	uint64_t sketches;   /**< texts that were remembered by a sketch */
+	uint64_t texts;      /**< texts that were remembered whole */
+	uint64_t note_bytes; /**< of both */
+	uint64_t foreign;    /**< comparisons with documents that have no note, or one of another
+	                        program, in an index with notes; fingerprints have decided */
 } simidx_dedup_counts;
 
 /** Count. Between two calls of the same thread. */

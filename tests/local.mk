@@ -199,6 +199,8 @@ unit_suites = \
 # Modules of the tools.
 unit_tools = \
 	tests/unit/t_dd_again.c \
+	tests/unit/t_sd_note.c \
+	tests/unit/t_sd_set_sketch.c \
 	tests/unit/t_sd_texts.c
 
 unit_text = \
@@ -423,9 +425,11 @@ tool_tests = \
 	tests/tool/csv.sh \
 	tests/tool/damaged.sh \
 	tests/tool/dedup.sh \
+	tests/tool/dedup_against.sh \
 	tests/tool/dedup_edges.sh \
 	tests/tool/dedup_fps.sh \
 	tests/tool/dedup_memory.sh \
+	tests/tool/dedup_remember.sh \
 	tests/tool/dedup_stream.sh \
 	tests/tool/delete.sh \
 	tests/tool/dump.sh \

@@ -84,6 +84,8 @@ tools_libcommon_a_CPPFLAGS = $(tools_cppflags) $(JANSSON_CFLAGS) $(ZLIB_CFLAGS) 
 
 # A library, as unit tests need its modules.
 tools_libdedup_a_SOURCES = \
+	tools/dedup/dd_against.c \
+	tools/dedup/dd_against.h \
 	tools/dedup/dd_again.c \
 	tools/dedup/dd_again.h \
 	tools/dedup/dd_columns.c \

@@ -14,6 +14,8 @@ EXTRA_DIST += include/simidx_dedup.h
 endif
 
 lib_dedup_libsd_la_SOURCES = \
+	lib/dedup/sd_against.c \
+	lib/dedup/sd_against.h \
 	lib/dedup/sd_ahead.c \
 	lib/dedup/sd_ahead.h \
 	lib/dedup/sd_compare.c \
@@ -23,8 +25,16 @@ lib_dedup_libsd_la_SOURCES = \
 	lib/dedup/sd_dedup.c \
 	lib/dedup/sd_kept.c \
 	lib/dedup/sd_kept.h \
+	lib/dedup/sd_note.c \
+	lib/dedup/sd_note.h \
+	lib/dedup/sd_pack.c \
+	lib/dedup/sd_pack.h \
+	lib/dedup/sd_remember.c \
+	lib/dedup/sd_remember.h \
 	lib/dedup/sd_row.c \
 	lib/dedup/sd_row.h \
+	lib/dedup/sd_set_sketch.c \
+	lib/dedup/sd_set_sketch.h \
 	lib/dedup/sd_shingles.c \
 	lib/dedup/sd_shingles.h \
 	lib/dedup/sd_spill.c \

@@ -5,7 +5,9 @@
 
 #include <stdlib.h>
 
+#include "dedup/sd_against.h"
 #include "dedup/sd_compare.h"
+#include "dedup/sd_remember.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 #include "util/sx_pool.h"
@@ -76,7 +78,7 @@ static int sketch(simidx_dedup *dedup, struct sd_thread *thread, struct sd_item 
 	if (!rc && sd_is_empty(item) && row->text_size)
 		rc = sd_row_sketch_bytes(row, flags, &item->sketch, err);
 	if (!rc && !sd_is_empty(item))
-		rc = sd_kept_query(dedup->kept, &item->sketch, &item->query, err);
+		rc = sd_kept_query(dedup->kept, NULL, &item->sketch, &item->query, err);
 	return rc;
 }
 
@@ -108,9 +110,10 @@ static int search(simidx_dedup *dedup, struct sd_thread *thread, struct sd_item 
 		candidate->distance = match->weighted_distance;
 		if (sd_stops(dedup))
 			return sx_fail(err, SIMIDX_E_STOPPED, "stopped");
-		rc = sd_compare(dedup, thread, item, candidate, err);
+		rc = sd_compare_kept(dedup, thread, item, candidate, err);
 		is_near = candidate->is_near;
 	}
+	item->is_out = is_near && !(dedup->options.flags & SIMIDX_DEDUP_PAIRS);
 	qsort(item->found, item->n_found, sizeof(*item->found), sd_compare_ids);
 	return rc;
 }
@@ -123,7 +126,9 @@ static int step_search(simidx_dedup *dedup, unsigned number, size_t i, simidx_er
 
 	dedup->print[i] = (struct sd_print){ item->sketch.fp, item->sketch.fp2,
 					     sd_is_empty(item) };
-	if (!rc && !sd_is_empty(item) && dedup->verifies)
+	if (!rc && !sd_is_empty(item))
+		rc = sd_against_find(dedup, thread, item, err);
+	if (!rc && !sd_is_empty(item) && !item->is_out && dedup->verifies)
 		rc = search(dedup, thread, item, err);
 	return rc;
 }
@@ -149,9 +154,12 @@ static int step_beside(simidx_dedup *dedup, unsigned number, size_t i, simidx_er
 
 static int step_set(simidx_dedup *dedup, unsigned number, size_t i, simidx_error *err)
 {
+	struct sd_thread *thread = &dedup->thread[number];
 	struct sd_item *item = &dedup->item[i];
+	int rc = item->needs_set ? sd_make_set(thread, item, err) : SIMIDX_OK;
 
-	return item->needs_set ? sd_make_set(&dedup->thread[number], item, err) : SIMIDX_OK;
+	return rc || item->is_out || sd_is_empty(item) ? rc :
+							 sd_remember(dedup, thread, item, err);
 }
 
 int sd_ahead(simidx_dedup *dedup, simidx_error *err)

@@ -16,8 +16,7 @@ int sd_make_set(struct sd_thread *thread, struct sd_item *item, simidx_error *er
 	return rc;
 }
 
-/* What fingerprints alone say. */
-static void trust(const simidx_dedup *dedup, const struct sd_item *item, struct sd_candidate *c)
+void sd_trust(const simidx_dedup *dedup, const struct sd_item *item, struct sd_candidate *c)
 {
 	c->similarity = dedup->options.kind == SIMIDX_DEDUP_FINGERPRINTS ? c->distance :
 									   SIMIDX_DEDUP_BY_FP;
@@ -31,6 +30,7 @@ void sd_judge(const simidx_dedup *dedup, struct sd_candidate *candidate, const s
 	if (size == item->row.text_size && memcmp(text, item->row.text, size) == 0)
 		candidate->similarity = 1;
 	candidate->is_near = candidate->similarity >= dedup->options.similarity;
+	candidate->is_estimate = 0;
 }
 
 int sd_compare(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
@@ -41,13 +41,13 @@ int sd_compare(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_it
 	const char *text;
 	size_t size;
 
-	candidate->is_near = 0;
+	candidate->is_near = candidate->is_estimate = 0;
 	if (handle == SD_LEFT_OUT)
 		return SIMIDX_OK;
 	if (dedup->verifies && handle != SD_EARLIER)
 		rc = sd_texts_get(thread->texts, handle, &text, &size, err);
 	if (rc == SIMIDX_E_NOT_FOUND) {
-		trust(dedup, item, candidate);
+		sd_trust(dedup, item, candidate);
 		return SIMIDX_OK;
 	}
 	if (!rc)

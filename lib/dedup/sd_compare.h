@@ -13,6 +13,10 @@
 /** Make the shingles of a row, unless it has them. */
 int sd_make_set(struct sd_thread *thread, struct sd_item *item, simidx_error *err);
 
+/** Judge by what fingerprints alone say. */
+void sd_trust(const simidx_dedup *dedup, const struct sd_item *item,
+	      struct sd_candidate *candidate);
+
 /**
  * Judge by an earlier text. Where there are no tokens to compare, bytes have to be equal.
  *

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "dedup/sd_compare.h"
+#include "dedup/sd_remember.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 
@@ -16,7 +17,9 @@ static int add_near(simidx_dedup *dedup, const struct sd_candidate *candidate, s
 		return sx_fail_nomem(err);
 	dedup->near[n] = (simidx_dedup_near){ candidate->id,
 					      sd_kept_handle(dedup->kept, candidate->id),
-					      candidate->similarity, candidate->distance, 0 };
+					      candidate->similarity, candidate->distance,
+					      candidate->is_estimate ? SIMIDX_DEDUP_ESTIMATE : 0,
+					      0, 0 };
 	return SIMIDX_OK;
 }
 
@@ -41,7 +44,7 @@ static int judge_match(simidx_dedup *dedup, struct sd_item *item, const simidx_m
 	}
 	if (!dedup->verifies || handle >= SD_LEFT_OUT || handle < dedup->n_before ||
 	    sd_texts_problem(dedup->texts))
-		return sd_compare(dedup, thread, item, candidate, err);
+		return sd_compare_kept(dedup, thread, item, candidate, err);
 	other = &dedup->item[dedup->kept_at[handle - dedup->n_before]];
 	rc = sd_make_set(thread, item, err);
 	if (!rc)
@@ -86,8 +89,28 @@ static int find_near(simidx_dedup *dedup, simidx_reader *reader, struct sd_item 
 	return rc;
 }
 
+/* Make the note of a row that is put next, unless it was made ahead, and count it. */
+static int take_note(simidx_dedup *dedup, struct sd_item *item, struct sd_kept_note *note,
+		     simidx_error *err)
+{
+	int rc = dedup->verifies ? sd_remember(dedup, &dedup->thread[0], item, err) : SIMIDX_OK;
+
+	*note = (struct sd_kept_note){ NULL, 0 };
+	if (rc || !dedup->verifies || dedup->options.remember == SIMIDX_DEDUP_FINGERPRINT)
+		return rc;
+	*note = item->n_full ? (struct sd_kept_note){ item->full, item->n_full } :
+			       (struct sd_kept_note){ item->brief, item->n_brief };
+	if (item->n_full)
+		dedup->texts_noted++;
+	else
+		dedup->sketches++;
+	dedup->note_bytes += note->size;
+	return SIMIDX_OK;
+}
+
 static int keep(simidx_dedup *dedup, struct sd_item *item, simidx_error *err)
 {
+	struct sd_kept_note note;
 	uint64_t id, handle;
 	int rc = SIMIDX_OK;
 
@@ -97,9 +120,25 @@ static int keep(simidx_dedup *dedup, struct sd_item *item, simidx_error *err)
 		rc = sd_texts_keep(dedup->texts, &item->row, &handle, err);
 	if (rc)
 		return rc;
+	rc = take_note(dedup, item, &note, err);
+	if (rc)
+		return rc;
 	dedup->kept_at[dedup->n_kept++] = (size_t)(item - dedup->item);
-	rc = sd_kept_put(dedup->kept, &item->sketch, &item->row, &id, err);
+	rc = sd_kept_put(dedup->kept, &item->sketch, &item->row, &note, &id, err);
 	return rc ? rc : sd_kept_note(dedup->kept, item->crowd, id, err);
+}
+
+/* A text that is left out, and that a later run would not take for near. */
+static int remember_left_out(simidx_dedup *dedup, simidx_reader *reader, struct sd_item *item,
+			     simidx_error *err)
+{
+	struct sd_kept_note note;
+	int is, rc = sd_is_left_out_again(dedup, reader, item, dedup->near, &is, err);
+
+	if (rc || is)
+		return rc;
+	rc = take_note(dedup, item, &note, err);
+	return rc ? rc : sd_kept_remember(dedup->kept, &item->sketch, &note, err);
 }
 
 static int compare_keepers(const void *a, const void *b)
@@ -113,16 +152,17 @@ int sd_decide(simidx_dedup *dedup, simidx_reader *reader, struct sd_item *item, 
 {
 	const simidx_dedup_options *options = &dedup->options;
 	size_t n;
-	int rc = find_near(dedup, reader, item, &n, err);
+	int rc;
 
+	if (item->is_out && item->out.keeper == SIMIDX_DEDUP_AGAINST)
+		return options->calls.decided(options->calls.ctx, &item->row, &item->out, 1);
+	rc = find_near(dedup, reader, item, &n, err);
 	if (sd_is_empty(item))
 		item->row.flags |= SIMIDX_DEDUP_EMPTY;
 	if (!rc && (!n || options->flags & SIMIDX_DEDUP_PAIRS))
 		rc = keep(dedup, item, err);
-	/* A later run would not take it for near by its fingerprints. */
-	if (!rc && n && options->flags & SIMIDX_DEDUP_LASTING && dedup->verifies &&
-	    dedup->near->distance > sd_kept_trusted(&item->sketch))
-		rc = sd_kept_remember(dedup->kept, &item->sketch, err);
+	if (!rc && n && options->flags & SIMIDX_DEDUP_LASTING && dedup->verifies)
+		rc = remember_left_out(dedup, reader, item, err);
 	if (rc)
 		return rc;
 	if (n > 1)

@@ -7,6 +7,10 @@
 #include "dedup/sd_ahead.h"
 #include "dedup/sd_decide.h"
 #include "dedup/sd_state.h"
+#include <simidx_info.h>
+
+#include "dedup/sd_against.h"
+#include "dedup/sd_remember.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 #include "util/sx_pool.h"
@@ -39,17 +43,48 @@ static int check_options(const simidx_dedup_options *options, simidx_error *err)
 			       SX_POOL_MAX_THREADS, options->threads);
 	if (!options->batch_rows)
 		return sx_fail(err, SIMIDX_E_ARG, "a batch has at least one row");
+	if (options->remember < SIMIDX_DEDUP_FINGERPRINT || options->remember > SIMIDX_DEDUP_TEXT)
+		return sx_fail(err, SIMIDX_E_ARG, "nothing is remembered by %d", options->remember);
+	if (options->remember && (options->kind != SIMIDX_DEDUP_TEXTS ||
+				  options->flags & SIMIDX_DEDUP_NO_VERIFY))
+		return sx_fail(err, SIMIDX_E_ARG,
+			       "where texts are not compared, none is remembered");
+	if (options->n_against && (!options->against || options->flags & SIMIDX_DEDUP_PAIRS))
+		return sx_fail(err, SIMIDX_E_ARG, "%s",
+			       options->against ? "pairs are of rows, not of other indexes" :
+						  "against is NULL");
 	if (!options->calls.decided)
 		return sx_fail(err, SIMIDX_E_ARG, "nobody hears of the decisions");
 	return SIMIDX_OK;
 }
 
-static int open_thread(simidx_dedup *dedup, unsigned number, simidx_error *err)
+/* The index has notes where texts are to be remembered, and none by another rule. */
+static int look_at_notes(simidx_dedup *dedup, simidx *index, simidx_error *err)
+{
+	simidx_info info = SIMIDX_INFO_INIT;
+	int rc = simidx_get_info(index, &info, err);
+
+	if (rc)
+		return rc;
+	dedup->has_notes = (info.flags & SIMIDX_CREATE_NOTES) != 0;
+	if (dedup->options.remember && !dedup->has_notes)
+		return sx_fail(err, SIMIDX_E_MISMATCH,
+			       "the index keeps no notes, so no texts are remembered in it");
+	return dedup->has_notes && dedup->verifies ? sd_check_notes(index, err) : SIMIDX_OK;
+}
+
+static int open_thread(simidx_dedup *dedup, simidx *index, unsigned number, simidx_error *err)
 {
 	struct sd_thread *thread = &dedup->thread[number];
 	int rc = sd_kept_thread(dedup->kept, &thread->reader, &thread->text, err);
 
+	if (!rc)
+		rc = sd_against_open(&dedup->options, &thread->against, err);
 	if (rc || !dedup->verifies)
+		return rc;
+	if (dedup->has_notes)
+		rc = simidx_reader_open(index, &thread->notes, err);
+	if (rc)
 		return rc;
 	thread->texts = sd_texts_reader_open(dedup->texts, number);
 	return thread->texts ? sd_shingler_open(&thread->shingler, err) : sx_fail_nomem(err);
@@ -68,8 +103,12 @@ static int open_parts(simidx_dedup *dedup, simidx *index, simidx_error *err)
 	if (!dedup->item || !dedup->print || !dedup->kept_at || !dedup->thread || !dedup->texts)
 		return sx_fail_nomem(err);
 	rc = sd_kept_open(index, dedup->writer, options, &dedup->kept, err);
+	if (!rc)
+		rc = look_at_notes(dedup, index, err);
+	if (!rc)
+		rc = sd_against_check(options, index, err);
 	for (unsigned i = 0; !rc && i < options->threads; i++)
-		rc = open_thread(dedup, i, err);
+		rc = open_thread(dedup, index, i, err);
 	return rc;
 }
 
@@ -118,6 +157,7 @@ static void clear(simidx_dedup *dedup)
 
 		free(item->bytes);
 		free(item->found);
+		free(item->full);
 		sd_shingles_free(&item->set);
 		memset(item, 0, sizeof(*item));
 	}
@@ -136,6 +176,10 @@ void simidx_dedup_close(simidx_dedup *dedup)
 
 		simidx_text_close(thread->text);
 		simidx_reader_close(thread->reader);
+		simidx_reader_close(thread->notes);
+		sd_against_close(&dedup->options, thread->against);
+		sd_packer_free(&thread->packer);
+		sd_unpacker_free(&thread->unpacker);
 		sd_texts_reader_close(thread->texts);
 		sd_shingler_close(thread->shingler);
 		sd_shingles_free(&thread->other);
@@ -161,10 +205,15 @@ void simidx_dedup_count(const simidx_dedup *dedup, simidx_dedup_counts *out)
 		return;
 	counts->exhausted = dedup->exhausted;
 	counts->most_bytes = dedup->most_bytes;
+	counts->sketches = dedup->sketches;
+	counts->texts = dedup->texts_noted;
+	counts->note_bytes = dedup->note_bytes;
 	for (unsigned i = 0; i < dedup->options.threads; i++) {
 		const struct sd_thread *thread = &dedup->thread[i];
 
 		counts->empty += thread->n_empty;
+		counts->foreign += thread->n_foreign;
+		counts->exhausted += thread->n_exhausted;
 		if (thread->texts)
 			sd_texts_count(thread->texts, &counts->changed, &counts->unread);
 	}

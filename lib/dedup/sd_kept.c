@@ -129,14 +129,16 @@ unsigned sd_kept_trusted(const simidx_sketch *sketch)
 						     : SIMIDX_TEXT_RADIUS_IF_NEW_SAME;
 }
 
-int sd_kept_query(const struct sd_kept *kept, const simidx_sketch *sketch, simidx_query *query,
-		  simidx_error *err)
+int sd_kept_query(const struct sd_kept *kept, simidx *index, const simidx_sketch *sketch,
+		  simidx_query *query, simidx_error *err)
 {
 	const simidx_dedup_options *options = kept->options;
 	int is_bare = options->kind == SIMIDX_DEDUP_FINGERPRINTS;
 	int trusts = options->kind != SIMIDX_DEDUP_TEXTS || options->flags & SIMIDX_DEDUP_NO_VERIFY;
 	int rc = SIMIDX_OK;
 
+	if (!index)
+		index = kept->index;
 	*query = (simidx_query)SIMIDX_QUERY_INIT;
 	if (is_bare || options->max_bits >= 0) {
 		query->fp = sketch->fp;
@@ -145,8 +147,8 @@ int sd_kept_query(const struct sd_kept *kept, const simidx_sketch *sketch, simid
 		if (options->max_bits >= 0)
 			query->radius = (unsigned)options->max_bits;
 	} else {
-		rc = trusts ? simidx_sketch_query_if_new(kept->index, sketch, query, err) :
-			      simidx_sketch_query(kept->index, sketch, query, err);
+		rc = trusts ? simidx_sketch_query_if_new(index, sketch, query, err) :
+			      simidx_sketch_query(index, sketch, query, err);
 		if (options->max_weight >= 0)
 			query->radius2 = (unsigned)options->max_weight;
 		else if (!trusts)
@@ -303,7 +305,8 @@ uint64_t sd_kept_handle(const struct sd_kept *kept, uint64_t id)
 	return stretch->handle == SD_LEFT_OUT ? SD_LEFT_OUT : stretch->handle + (id - stretch->id);
 }
 
-static simidx_doc make_doc(const struct sd_kept *kept, const simidx_sketch *sketch)
+static simidx_doc make_doc(const struct sd_kept *kept, const simidx_sketch *sketch,
+			   const struct sd_kept_note *note)
 {
 	simidx_doc doc = SIMIDX_DOC_INIT;
 
@@ -312,12 +315,15 @@ static simidx_doc make_doc(const struct sd_kept *kept, const simidx_sketch *sket
 		doc.fp2 = sketch->fp2;
 		doc.flags |= SIMIDX_DOC_FP2;
 	}
+	doc.note = note->bytes;
+	doc.note_size = note->size;
 	return doc;
 }
 
-int sd_kept_remember(struct sd_kept *kept, const simidx_sketch *sketch, simidx_error *err)
+int sd_kept_remember(struct sd_kept *kept, const simidx_sketch *sketch,
+		     const struct sd_kept_note *note, simidx_error *err)
 {
-	simidx_doc doc = make_doc(kept, sketch);
+	simidx_doc doc = make_doc(kept, sketch, note);
 	uint64_t id;
 	int rc = simidx_writer_put(kept->writer, &doc, &id, err);
 
@@ -325,9 +331,9 @@ int sd_kept_remember(struct sd_kept *kept, const simidx_sketch *sketch, simidx_e
 }
 
 int sd_kept_put(struct sd_kept *kept, const simidx_sketch *sketch, const simidx_dedup_row *row,
-		uint64_t *id, simidx_error *err)
+		const struct sd_kept_note *note, uint64_t *id, simidx_error *err)
 {
-	simidx_doc doc = make_doc(kept, sketch);
+	simidx_doc doc = make_doc(kept, sketch, note);
 	int rc;
 
 	if (kept->options->flags & SIMIDX_DEDUP_LASTING && row->label_size) {

@@ -48,11 +48,12 @@ unsigned sd_kept_trusted(const simidx_sketch *sketch);
 /**
  * What asks for the candidates of a row. Any thread.
  *
+ * @param index   in which index; NULL = in that of what is kept
  * @param sketch  of a text with tokens, or of features, or with the fingerprint alone; `query`
  *                points to it
  */
-int sd_kept_query(const struct sd_kept *kept, const simidx_sketch *sketch, simidx_query *query,
-		  simidx_error *err);
+int sd_kept_query(const struct sd_kept *kept, simidx *index, const simidx_sketch *sketch,
+		  simidx_query *query, simidx_error *err);
 
 /**
  * Whether a query matches a document, as the index decides it. Any thread.
@@ -88,6 +89,12 @@ int sd_kept_candidate(const struct sd_kept *kept, const simidx_results *results,
 /** Bytes of what was noted. */
 size_t sd_kept_bytes(const struct sd_kept *kept);
 
+/** A note; without bytes there is none. */
+struct sd_kept_note {
+	const void *bytes;
+	size_t size;
+};
+
 /**
  * Keep a row. The writer's reader finds it at once, the readers of threads after the commit.
  *
@@ -95,14 +102,15 @@ size_t sd_kept_bytes(const struct sd_kept *kept);
  * @param id   set to the document's id, above those of all others
  */
 int sd_kept_put(struct sd_kept *kept, const simidx_sketch *sketch, const simidx_dedup_row *row,
-		uint64_t *id, simidx_error *err);
+		const struct sd_kept_note *note, uint64_t *id, simidx_error *err);
 
 /**
- * Remember a text that is left out, without a label: a later run finds it again by its
- * fingerprints, where the document that it is near to is too far away for that. In this run it is
- * not compared with.
+ * Remember a text that is left out, without a label: a later run finds it again itself, where it
+ * would not take it for near to its keeper by what it has of that. In this run it is not compared
+ * with.
  */
-int sd_kept_remember(struct sd_kept *kept, const simidx_sketch *sketch, simidx_error *err);
+int sd_kept_remember(struct sd_kept *kept, const simidx_sketch *sketch,
+		     const struct sd_kept_note *note, simidx_error *err);
 
 /** What has no number: a document of an earlier run, and one that this run has left out and
  * remembers. */

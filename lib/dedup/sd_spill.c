@@ -9,159 +9,28 @@
 #include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-#ifdef HAVE_ZSTD
-#include <zstd.h>
-#elif defined HAVE_ZLIB
-#include <zlib.h>
-#endif
 
+#include "dedup/sd_pack.h"
 #include "util/sx_alloc.h"
 #include "util/sx_spill.h"
 
 /* Of the free space, where no limit is given. */
 #define FREE_SHARE 10
 
-#define ZSTD_LEVEL 1
-#define ZLIB_LEVEL 1
-
-struct sd_room {
-	char *bytes;
-	size_t size;
-};
-
 struct sd_spill {
 	const char *dir;
 	int fd; /* -1 before the first text */
 	uint64_t limit, size;
-	struct sd_room packed;
-	void *codec;
+	struct sd_packer packer;
 	char problem[512];
 };
 
 struct sd_spill_reader {
 	const struct sd_spill *spill;
-	struct sd_room packed, text;
-	void *codec;
+	char *bytes; /* as they are in the file */
+	size_t room;
+	struct sd_unpacker unpacker;
 };
-
-static int have(struct sd_room *room, size_t size)
-{
-	return sx_reserve(&room->bytes, &room->size, size, 1);
-}
-
-/* ---- compression ---- */
-
-#ifdef HAVE_ZSTD
-
-static size_t bound(size_t size)
-{
-	return ZSTD_compressBound(size);
-}
-
-/* Returns bytes; 0 = it cannot be compressed. */
-static size_t pack(struct sd_spill *spill, const char *text, size_t size)
-{
-	size_t n;
-
-	if (!spill->codec && !(spill->codec = ZSTD_createCCtx()))
-		return 0;
-	n = ZSTD_compressCCtx(spill->codec, spill->packed.bytes, spill->packed.size, text, size,
-			      ZSTD_LEVEL);
-	return ZSTD_isError(n) ? 0 : n;
-}
-
-static int unpack(struct sd_spill_reader *reader, const struct sd_spilled *where)
-{
-	size_t n;
-
-	if (!reader->codec && !(reader->codec = ZSTD_createDCtx())) {
-		errno = ENOMEM;
-		return -1;
-	}
-	n = ZSTD_decompressDCtx(reader->codec, reader->text.bytes, where->size,
-				reader->packed.bytes, where->stored);
-	errno = EIO;
-	return n == where->size ? 0 : -1;
-}
-
-static void free_packer(struct sd_spill *spill)
-{
-	ZSTD_freeCCtx(spill->codec);
-}
-
-static void free_unpacker(struct sd_spill_reader *reader)
-{
-	ZSTD_freeDCtx(reader->codec);
-}
-
-#elif defined HAVE_ZLIB
-
-static size_t bound(size_t size)
-{
-	return compressBound(size);
-}
-
-static size_t pack(struct sd_spill *spill, const char *text, size_t size)
-{
-	uLongf n = spill->packed.size;
-	int rc = compress2((Bytef *)spill->packed.bytes, &n, (const Bytef *)text, size,
-			   ZLIB_LEVEL);
-
-	return rc == Z_OK ? n : 0;
-}
-
-static int unpack(struct sd_spill_reader *reader, const struct sd_spilled *where)
-{
-	uLongf n = where->size;
-	int rc = uncompress((Bytef *)reader->text.bytes, &n, (const Bytef *)reader->packed.bytes,
-			    where->stored);
-
-	errno = rc == Z_MEM_ERROR ? ENOMEM : EIO;
-	return rc == Z_OK && n == where->size ? 0 : -1;
-}
-
-static void free_packer(struct sd_spill *spill)
-{
-	(void)spill;
-}
-
-static void free_unpacker(struct sd_spill_reader *reader)
-{
-	(void)reader;
-}
-
-#else
-
-static size_t bound(size_t size)
-{
-	(void)size;
-	return 1;
-}
-
-static size_t pack(struct sd_spill *spill, const char *text, size_t size)
-{
-	(void)spill, (void)text, (void)size;
-	return 0;
-}
-
-static int unpack(struct sd_spill_reader *reader, const struct sd_spilled *where)
-{
-	(void)reader, (void)where;
-	errno = EIO;
-	return -1;
-}
-
-static void free_packer(struct sd_spill *spill)
-{
-	(void)spill;
-}
-
-static void free_unpacker(struct sd_spill_reader *reader)
-{
-	(void)reader;
-}
-
-#endif
 
 /* ---- writing ---- */
 
@@ -183,9 +52,7 @@ void sd_spill_free(struct sd_spill *spill)
 		return;
 	if (spill->fd >= 0)
 		close(spill->fd);
-	if (spill->codec)
-		free_packer(spill);
-	free(spill->packed.bytes);
+	sd_packer_free(&spill->packer);
 	free(spill);
 }
 
@@ -233,14 +100,8 @@ int sd_spill_put(struct sd_spill *spill, const char *text, size_t size, struct s
 
 	if (spill->fd < 0 && (spill->problem[0] || begin(spill)))
 		return -1;
-	if (have(&spill->packed, bound(size)))
+	if (sd_pack(&spill->packer, text, size, &bytes, &stored))
 		return missing(spill, "cannot put a text aside", ENOMEM);
-	stored = pack(spill, text, size);
-	bytes = spill->packed.bytes;
-	if (!stored || stored >= size) {
-		stored = size;
-		bytes = text;
-	}
 	if (stored > spill->limit || spill->size > spill->limit - stored) {
 		if (!spill->problem[0])
 			snprintf(spill->problem, sizeof(spill->problem),
@@ -275,10 +136,8 @@ void sd_spill_reader_free(struct sd_spill_reader *reader)
 {
 	if (!reader)
 		return;
-	if (reader->codec)
-		free_unpacker(reader);
-	free(reader->packed.bytes);
-	free(reader->text.bytes);
+	sd_unpacker_free(&reader->unpacker);
+	free(reader->bytes);
 	free(reader);
 }
 
@@ -301,18 +160,15 @@ static int read_all(int fd, char *bytes, size_t size, uint64_t offset)
 int sd_spill_get(struct sd_spill_reader *reader, const struct sd_spilled *where,
 		 const char **text)
 {
-	struct sd_room *room = where->stored == where->size ? &reader->text : &reader->packed;
-
 	*text = "";
-	if (have(&reader->text, (size_t)where->size + 1) ||
-	    have(room, (size_t)where->stored + 1)) {
+	if (sx_reserve(&reader->bytes, &reader->room, (size_t)where->stored + 1, 1)) {
 		errno = ENOMEM;
 		return -1;
 	}
-	if (read_all(reader->spill->fd, room->bytes, where->stored, where->offset))
+	if (read_all(reader->spill->fd, reader->bytes, where->stored, where->offset))
 		return -1;
-	if (room == &reader->packed && unpack(reader, where))
-		return -1;
-	*text = reader->text.bytes;
-	return 0;
+	*text = where->stored == where->size ? reader->bytes :
+					       sd_unpack(&reader->unpacker, reader->bytes,
+							 where->stored, where->size);
+	return *text ? 0 : -1;
 }

@@ -16,6 +16,7 @@
 #include <simidx_text.h>
 
 #include "dedup/sd_kept.h"
+#include "dedup/sd_note.h"
 #include "dedup/sd_row.h"
 #include "dedup/sd_shingles.h"
 #include "dedup/sd_texts.h"
@@ -26,6 +27,7 @@ struct sd_candidate {
 	unsigned distance;
 	double similarity;
 	int is_near;
+	int is_estimate;         /* the similarity is of sketches */
 };
 
 /** A row of the batch. */
@@ -39,6 +41,12 @@ struct sd_item {
 	int has_set, needs_set;
 	struct sd_candidate *found; /* what it was compared with in the index, by ids */
 	size_t n_found;
+	unsigned char brief[SD_NOTE_SKETCH_MAX]; /* a note with its sketch: `n_brief` bytes, or 0 */
+	size_t n_brief;
+	unsigned char *full;     /* a note with its text: `n_full` bytes, or 0 */
+	size_t n_full;
+	int is_out;              /* known ahead: it is near to something, and not kept */
+	simidx_dedup_near out;   /* if keeper is SIMIDX_DEDUP_AGAINST: to this */
 };
 
 /** What a thread has for itself. */
@@ -48,7 +56,13 @@ struct sd_thread {
 	struct sd_texts_reader *texts; /* this and what follows: where texts are compared */
 	struct sd_shingler *shingler;
 	struct sd_shingles other;
+	simidx_reader *notes;    /* a reader of its own, where the index has notes */
+	struct sd_packer packer;
+	struct sd_unpacker unpacker;
+	struct sd_against_reader *against; /* of each index of the options */
 	uint64_t n_empty;
+	uint64_t n_foreign;      /* notes that say nothing */
+	uint64_t n_exhausted;    /* of rows that were compared with those of other indexes */
 };
 
 /** What rows of a batch are told by that are candidates of each other. */
@@ -63,6 +77,7 @@ struct simidx_dedup {
 	simidx_writer *writer;
 	int failed;              /* a flush */
 	int verifies;            /* texts are compared */
+	int has_notes;           /* the index */
 	struct sd_kept *kept;
 	struct sd_texts *texts;
 	struct sd_thread *thread;
@@ -76,6 +91,7 @@ struct simidx_dedup {
 	simidx_dedup_near *near; /* of one row */
 	size_t near_room;
 	uint64_t exhausted, most_bytes;
+	uint64_t sketches, texts_noted, note_bytes;
 };
 
 static inline int sd_is_empty(const struct sd_item *item)

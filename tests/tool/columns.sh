@@ -226,6 +226,19 @@ dump_of h <<'END'
 6	00000000000000bb	name
 END
 
+# A string "id" is no label where --label-field names another member, and it is where that is "id".
+printf '{"id":"%s","url":"/%s","fp":"%s"}\n' a x 0a b y 0b >both.jsonl
+run 0 "$load" -q by.url --label-field url both.jsonl
+dump_of by.url <<'END'
+0	000000000000000a	/x
+1	000000000000000b	/y
+END
+run 0 "$load" -q by.id --label-field id both.jsonl
+dump_of by.id <<'END'
+0	000000000000000a	a
+1	000000000000000b	b
+END
+
 # Numbers or strings; jansson's own numbers end at 2^63-1.
 cat >dec.jsonl <<'END'
 {"fp": 18446744073709551615, "label": "a \"18446744073709551615, b"}

@@ -113,7 +113,7 @@ seq 3000 | awk '{ printf "%016x\n", $1 * 2654435761 * 40503 }' >fps
 run 0 "$load" -q -F lines seen fps
 echo ffffffffffff0000 >new
 run 2 "$dedup" --untrusted -F lines new
-says '--untrusted is about the index of --index'
+says '--untrusted is about the indexes of --index and --against'
 run 0 "$dedup" -q --stream --untrusted --index seen -F lines new
 output <new
 size=$(stat -c %s seen/data.mdb)

@@ -148,7 +148,7 @@ says 'as its file has been removed since it was read'
 # An index remembers, also what another tool has put there, and says of what a row is a copy.
 head -2000 rows.jsonl >first.jsonl
 tail -1000 rows.jsonl >second.jsonl
-run 0 "$dedup" -q --stream --index ix first.jsonl
+run 0 "$dedup" -q --stream --index ix --remember fingerprint first.jsonl
 cp out both
 rm dups
 run 0 "$dedup" -q --stream --index ix --dups dups second.jsonl
@@ -176,7 +176,7 @@ diff <(head -3 named | cut -f 3) <(printf 'files/%d.txt\n' 1 2 3) || fail 'label
 printf '{"text":"%s"}\n' 'one two three' 'four five six seven' >plain.jsonl
 run 0 "$dedup" -q --stream --index plain.ix plain.jsonl
 run 0 "$dedup" --stream --index plain.ix --dups plain.dups plain.jsonl
-printf 'fp\tplain.jsonl:%d\tid %d\n' 1 0 2 1 | cmp - plain.dups || fail '--dups of the same rows again'
+printf '~100\tplain.jsonl:%d\tid %d\n' 1 0 2 1 | cmp - plain.dups || fail '--dups of the same rows again'
 says '2 documents are near to one of an earlier run, and have no labels: each may be that document itself, read again, so plain.dups is no list of what can go'
 
 # What the index has by its own label is known, and not a duplicate of something else.
@@ -191,10 +191,10 @@ run 0 "$dedup" --stream --index known --dups dups -r files
 says '6 documents are in known already, with the same label: not new, and not in --dups'
 says '9 documents in '
 says ' s: 0 new, 3 near to others'
-printf 'fp\tfiles/%s.txt\tfiles/%s.txt\n' 4 1 8 5 copy 1 | cmp - dups || fail '--dups of a second run'
+printf '~%d\tfiles/%s.txt\tfiles/%s.txt\n' 81 4 1 81 8 5 100 copy 1 | cmp - dups || fail '--dups of a second run'
 run 0 "$dedup" -q --stream --index known --dups dups.json --json files/copy.txt
 output </dev/null
-grep -qx '{"similarity":null,"path":"files/copy.txt","label2":"files/1.txt","id2":0}' dups.json ||
+grep -qx '{"similarity":100,"estimate":true,"path":"files/copy.txt","label2":"files/1.txt","id2":0}' dups.json ||
 	fail '--dups with --json of a remembered document'
 rm files/copy.txt
 # Texts without words are near to the same bytes alone, and empty ones to nothing, so that there is nothing

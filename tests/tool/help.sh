@@ -214,5 +214,31 @@ run 2 "$query" stats index now
 says "stats: one argument too many: 'now'"
 run 2 "$query" dump index --format xml
 says "--format: expected one of tsv, jsonl, full, found 'xml'"
+# What other programs call things leads to what they are called here.
+run 2 "$dedup" --threshold 0.9 file
+says "unknown option '--threshold'; is --similarity meant?"
+run 2 "$query" search --threshold 9 index 0
+says "unknown option '--threshold'; is --accept meant?"
+run 2 "$load" --column body index file
+says "unknown option '--column'; is --text-field meant?"
+for option in --output -o; do
+	run 2 "$dedup" $option file file
+	says "unknown option '$option'; results go to standard output: > FILE"
+done
+run 2 "$query" rm index
+says "unknown command 'rm'; is delete meant?"
 [ ! -e index ] || fail 'an index was made'
+printf '%s\n' 00000000000000ff 0123456789abcdef | run 0 "$load" -q -F lines two -
+run 1 "$query" get two 0
+says '0: not found as a fingerprint; --id reads it as an id'
+run 2 "$query" get two texts/mit
+says '(a label: --label; an id: --id)'
+run 1 "$query" search two 01234567
+says '01234567 has 8 of 16 digits: searched as 0000000001234567'
+run 0 "$query" search two ff
+[ ! -s err ] || fail 'a few digits are told of'
+printf 'id;fp\n1;ff\n' >semi.csv
+run 2 "$load" --header new semi.csv
+says '--delimiter tells what separates columns'
+
 finish

@@ -24,7 +24,7 @@ struct row {
 	uint64_t near_id, keeper;
 	double similarity;
 	size_t n_near;
-	unsigned flags;
+	unsigned flags, near_flags;
 	int is_decided;
 };
 
@@ -32,6 +32,7 @@ static char *dir;
 static struct row rows[MAX_ROWS], before[MAX_ROWS];
 static size_t n_rows, n_decided, n_commits;
 static int fail_at, stop_at, reads;
+static unsigned create_flags; /* of the next index, besides those of its kind */
 static simidx *index_of_kept;
 static simidx_writer *writer;
 static simidx_error err;
@@ -41,6 +42,7 @@ static void set_up(void)
 	dir = sxt_dir_make();
 	n_rows = 0;
 	fail_at = stop_at = -1;
+	create_flags = 0;
 }
 
 static void tear_down(void)
@@ -57,8 +59,9 @@ static void open_index(const char *name, int kind)
 
 	how.flags = SIMIDX_OPEN_CREATE;
 	how.create = &create;
+	create.flags = create_flags;
 	if (kind != SIMIDX_DEDUP_FINGERPRINTS)
-		create.flags = SIMIDX_CREATE_FP2;
+		create.flags |= SIMIDX_CREATE_FP2;
 	if (kind == SIMIDX_DEDUP_TEXTS) {
 		ck_assert_int_eq(simidx_text_open(NULL, &text, &err), SIMIDX_OK);
 		create.profile = simidx_text_profile(text);
@@ -96,6 +99,7 @@ static int hear(void *ctx, const simidx_dedup_row *row, const simidx_dedup_near 
 		rows[i].near_id = near->id;
 		rows[i].keeper = near->keeper;
 		rows[i].similarity = near->similarity;
+		rows[i].near_flags = near->flags;
 	}
 	return (int)i == fail_at ? 77 : 0;
 }
@@ -319,6 +323,117 @@ START_TEST(test_lasting)
 }
 END_TEST
 
+/* What one run over all rows decides is in `before`. Half of the rows is run into an index. */
+static void run_half(const simidx_dedup_options *options, const char *name, size_t n)
+{
+	simidx_dedup_options once = options_of(SIMIDX_DEDUP_TEXTS, 1, 4096);
+	char *path = sxt_path(dir, "once");
+
+	create_flags = 0;
+	make_texts(n, 7);
+	open_index("once", SIMIDX_DEDUP_TEXTS);
+	once.flags = SIMIDX_DEDUP_LASTING; /* its searches */
+	ck_assert_int_eq(run(&once, 0), SIMIDX_OK);
+	close_index();
+	memcpy(before, rows, sizeof(rows));
+	create_flags = SIMIDX_CREATE_NOTES;
+	open_index(name, SIMIDX_DEDUP_TEXTS);
+	n_rows = n / 2;
+	ck_assert_int_eq(run(options, 0), SIMIDX_OK);
+	n_rows = n;
+	sxt_remove(path);
+	free(path);
+}
+
+/* A second run is compared with the texts of the first: it decides as one run. */
+START_TEST(test_remember_texts)
+{
+	for (size_t shape = 0; shape < N_SHAPES; shape++) {
+		simidx_dedup_options options =
+			options_of(SIMIDX_DEDUP_TEXTS, shapes[shape].threads, shapes[shape].batch);
+		char name[16];
+
+		options.flags = SIMIDX_DEDUP_LASTING;
+		options.remember = SIMIDX_DEDUP_TEXT;
+		snprintf(name, sizeof(name), "ix%zu", shape);
+		run_half(&options, name, 400);
+		ck_assert_int_eq(run(&options, 0), SIMIDX_OK);
+		for (size_t i = 0; i < n_rows; i++) {
+			int is_first = i < n_rows / 2 && *rows[i].text;
+
+			sxt_must_eq(rows[i].n_near, is_first || before[i].n_near);
+			if (before[i].n_near)
+				sxt_must(rows[i].similarity == before[i].similarity);
+			sxt_must_eq(rows[i].near_flags, 0);
+		}
+		close_index();
+	}
+}
+END_TEST
+
+/* Sketches: all that was there is left out again, and the estimate is near. */
+START_TEST(test_remember_sketches)
+{
+	simidx_dedup_options options = options_of(SIMIDX_DEDUP_TEXTS, 2, 64);
+	size_t n_other = 0;
+
+	options.flags = SIMIDX_DEDUP_LASTING;
+	options.remember = SIMIDX_DEDUP_SKETCH;
+	run_half(&options, "ix", 600);
+	ck_assert_int_eq(run(&options, 0), SIMIDX_OK);
+	for (size_t i = 0; i < n_rows; i++) {
+		if (i < n_rows / 2)
+			sxt_must_eq(rows[i].n_near, *rows[i].text != 0);
+		else
+			n_other += rows[i].n_near != before[i].n_near;
+		if (!rows[i].n_near)
+			continue;
+		if (rows[i].keeper == SIMIDX_DEDUP_EARLIER)
+			sxt_must_eq(rows[i].near_flags, SIMIDX_DEDUP_ESTIMATE);
+		if (i >= n_rows / 2 && before[i].n_near)
+			sxt_must(rows[i].similarity > before[i].similarity - .05 &&
+				 rows[i].similarity < before[i].similarity + .05);
+	}
+	ck_assert_uint_le(n_other, 4); /* what is near the limit */
+	close_index();
+}
+END_TEST
+
+/* Against an index with texts, rows are decided as after those of that index. */
+START_TEST(test_against)
+{
+	for (size_t shape = 0; shape < N_SHAPES; shape++) {
+		simidx_dedup_options options =
+			options_of(SIMIDX_DEDUP_TEXTS, shapes[shape].threads, shapes[shape].batch);
+		simidx *other;
+		char name[16];
+
+		options.flags = SIMIDX_DEDUP_LASTING;
+		options.remember = SIMIDX_DEDUP_TEXT;
+		snprintf(name, sizeof(name), "other%zu", shape);
+		run_half(&options, name, 400);
+		simidx_writer_close(writer);
+		other = index_of_kept;
+		create_flags = 0;
+		snprintf(name, sizeof(name), "ix%zu", shape);
+		open_index(name, SIMIDX_DEDUP_TEXTS);
+		options.remember = SIMIDX_DEDUP_FINGERPRINT;
+		options.against = &other;
+		options.n_against = 1;
+		ck_assert_int_eq(run(&options, 0), SIMIDX_OK);
+		for (size_t i = 0; i < n_rows; i++) {
+			int is_first = i < n_rows / 2 && *rows[i].text;
+
+			sxt_must_eq(rows[i].n_near, is_first || before[i].n_near);
+			if (is_first)
+				sxt_must(rows[i].keeper == SIMIDX_DEDUP_AGAINST);
+		}
+		close_index();
+		simidx_close(other);
+	}
+}
+END_TEST
+
 /* ---- fingerprints ---- */
 
 static unsigned least_distance(size_t i, const size_t *kept, size_t n_kept)
@@ -433,6 +548,16 @@ START_TEST(test_bad_arguments)
 	REFUSED(SIMIDX_E_ARG, threads, 257);
 	REFUSED(SIMIDX_E_ARG, batch_rows, 0);
 	REFUSED(SIMIDX_E_ARG, calls.decided, NULL);
+	REFUSED(SIMIDX_E_ARG, remember, 3);
+	REFUSED(SIMIDX_E_ARG, n_against, 1);
+	REFUSED(SIMIDX_E_MISMATCH, remember, SIMIDX_DEDUP_SKETCH);
+	good.against = &index_of_kept;
+	good.n_against = 1;
+	REFUSED(SIMIDX_E_ARG, flags, SIMIDX_DEDUP_PAIRS);
+	good.n_against = 0;
+	good.flags = SIMIDX_DEDUP_NO_VERIFY;
+	REFUSED(SIMIDX_E_ARG, remember, SIMIDX_DEDUP_SKETCH);
+	good.flags = 0;
 	REFUSED(SIMIDX_E_MISMATCH, kind, SIMIDX_DEDUP_FEATURES);
 	REFUSED(SIMIDX_E_MISMATCH, kind, SIMIDX_DEDUP_FINGERPRINTS);
 	good.calls.read_text = NULL;
@@ -463,6 +588,9 @@ static const sxt_test tests[] = {
 	{ &test_texts, 0, 1 },
 	{ &test_texts_gone, 0, 1 },
 	{ &test_lasting, 0, 1 },
+	{ &test_remember_texts, 0, 1 },
+	{ &test_remember_sketches, 0, 1 },
+	{ &test_against, 0, 1 },
 	{ &test_fingerprints, 0, 1 },
 	{ &test_calls_that_fail, 0, 1 },
 	{ &test_bad_arguments, 0, 1 },

@@ -260,6 +260,25 @@ const char *tl_nearest_word(const char *word, const char *const *words)
 	return nearest;
 }
 
+/* What other programs call an option of ours; of several the first that a command has. */
+static const struct {
+	const char *theirs, *ours;
+} other_names[] = {
+	{ "threshold", "similarity" }, { "threshold", "accept" }, { "column", "text-field" },
+	{ "field", "text-field" },     { "jobs", "threads" },	  { "workers", "threads" },
+	{ "num-proc", "threads" },     { "distance", "radius" },  { "top", "nearest" },
+	{ "delete", "drop-list" },     { "dry-run", "drop-list" },
+};
+
+static const char *find_other_name(const char *word, const char *const *names)
+{
+	for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++)
+		for (size_t k = 0; names[k] && strcmp(word, other_names[i].theirs) == 0; k++)
+			if (strcmp(names[k], other_names[i].ours) == 0)
+				return names[k];
+	return NULL;
+}
+
 /* Name what was meant by a long option that no one has, or that several could be. */
 static void refuse_name(const struct slots *slots, const char *spelled)
 {
@@ -279,11 +298,16 @@ static void refuse_name(const struct slots *slots, const char *spelled)
 						 used ? ", " : "", name);
 	}
 	snprintf(word, sizeof(word), "%.*s", (int)(length > 2 ? length - 2 : 0), spelled + 2);
-	nearest = tl_nearest_word(word, names);
+	nearest = find_other_name(word, names);
+	if (!nearest)
+		nearest = tl_nearest_word(word, names);
 	if (begins > 1)
 		tl_usage_error("option '%s' could be %s", spelled, could);
 	else if (nearest)
 		tl_usage_error("unknown option '%s'; is --%s meant?", spelled, nearest);
+	else if (strcmp(word, "output") == 0)
+		tl_usage_error("unknown option '%s'; results go to standard output: > FILE",
+			       spelled);
 	else
 		tl_usage_error("unknown option '%s'", spelled);
 }
@@ -303,6 +327,8 @@ static void refuse(const struct slots *slots, int c, char **argv)
 		tl_usage_error("unknown option '-%c'; '--' goes before arguments that begin "
 			       "with '-'",
 			       optopt);
+	else if (optopt == 'o')
+		tl_usage_error("unknown option '-o'; results go to standard output: > FILE");
 	else if (optopt)
 		tl_usage_error("unknown option '-%c'", optopt);
 	else

@@ -30,18 +30,20 @@ static double percent(double similarity)
 }
 
 const char *dd_columns_write_similarity(char out[TL_NUMBER_SIZE], enum simidx_dedup_kind kind,
-				    double similarity)
+				    struct dd_similarity similarity)
 {
 	if (kind == SIMIDX_DEDUP_FINGERPRINTS)
-		snprintf(out, TL_NUMBER_SIZE, "%.0f", similarity);
-	else if (similarity < 0)
+		snprintf(out, TL_NUMBER_SIZE, "%.0f", similarity.value);
+	else if (similarity.value < 0)
 		snprintf(out, TL_NUMBER_SIZE, "fp");
+	else if (similarity.is_estimate)
+		snprintf(out, TL_NUMBER_SIZE, "~%u", (unsigned)percent(similarity.value));
 	else
-		snprintf(out, TL_NUMBER_SIZE, "%.1f", percent(similarity));
+		snprintf(out, TL_NUMBER_SIZE, "%.1f", percent(similarity.value));
 	return out;
 }
 
-void dd_columns_similarity(FILE *out, enum simidx_dedup_kind kind, double similarity)
+void dd_columns_similarity(FILE *out, enum simidx_dedup_kind kind, struct dd_similarity similarity)
 {
 	char text[TL_NUMBER_SIZE];
 
@@ -49,14 +51,26 @@ void dd_columns_similarity(FILE *out, enum simidx_dedup_kind kind, double simila
 }
 
 void dd_columns_json_similarity(struct tl_json *json, enum simidx_dedup_kind kind,
-				double similarity)
+				struct dd_similarity similarity)
 {
 	if (kind == SIMIDX_DEDUP_FINGERPRINTS)
-		tl_json_unsigned(json, "distance", (uint64_t)similarity);
-	else if (similarity < 0)
+		tl_json_unsigned(json, "distance", (uint64_t)similarity.value);
+	else if (similarity.value < 0)
 		tl_json_null(json, "similarity");
+	else if (similarity.is_estimate)
+		tl_json_unsigned(json, "similarity", (uint64_t)percent(similarity.value));
 	else
-		tl_json_real(json, "similarity", percent(similarity));
+		tl_json_real(json, "similarity", percent(similarity.value));
+	if (similarity.is_estimate)
+		tl_json_bool(json, "estimate", 1);
+}
+
+void dd_columns_document(FILE *out, const char *label, size_t size, uint64_t id)
+{
+	if (label)
+		tl_put_escaped(out, label, size);
+	else
+		fprintf(out, "id %" PRIu64, id);
 }
 
 void dd_columns_json_end(struct tl_json *json)

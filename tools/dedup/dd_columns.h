@@ -21,16 +21,28 @@ void dd_columns_path(FILE *out, const char *path, uint64_t line);
 void dd_columns_json_path(struct tl_json *json, const char *path, uint64_t line,
 			  const char *path_key, const char *line_key);
 
-/** A similarity: percent with one decimal, "fp", or for bare fingerprints bits. Returns `out`. */
+/** How similar a document is to another one. */
+struct dd_similarity {
+	double value;    /* as simidx_dedup_near.similarity */
+	int is_estimate;
+};
+
+/**
+ * A similarity: percent with one decimal, an estimate as "~83", "fp", or for bare fingerprints
+ * bits. Returns `out`.
+ */
 const char *dd_columns_write_similarity(char out[TL_NUMBER_SIZE], enum simidx_dedup_kind kind,
-					double similarity);
+					struct dd_similarity similarity);
 
 /** The same to a stream. */
-void dd_columns_similarity(FILE *out, enum simidx_dedup_kind kind, double similarity);
+void dd_columns_similarity(FILE *out, enum simidx_dedup_kind kind, struct dd_similarity similarity);
 
-/** As a member: "similarity", null for fp; or "distance". */
+/** As a member: "similarity", null for fp, and "estimate" if it is one; or "distance". */
 void dd_columns_json_similarity(struct tl_json *json, enum simidx_dedup_kind kind,
-				double similarity);
+				struct dd_similarity similarity);
+
+/** A document of an index: its label, escaped, or if that is NULL its id. */
+void dd_columns_document(FILE *out, const char *label, size_t size, uint64_t id);
 
 /** End an object and its line. */
 void dd_columns_json_end(struct tl_json *json);

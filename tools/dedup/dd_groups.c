@@ -14,11 +14,24 @@
 /* Messages about single files beyond this are only counted. */
 #define MAX_REPORTED 20
 
-/* One that is near to a kept one. */
+/* One that is near to a kept one, or to a document of another index. */
 struct member {
-	uint64_t keeper; /* its handle */
+	uint64_t keeper; /* its handle, or the id in that index */
 	double similarity;
-	struct dd_name name;
+	uint64_t number, line; /* as those of struct dd_name */
+	uint32_t file;
+	uint32_t is_estimate : 1;
+	uint32_t other : 31;   /* number of the index, from 1; 0: it is a kept one */
+};
+
+/* Where a document is that is printed. */
+struct place {
+	const char *path;
+	uint64_t line;
+	const char *index; /* NULL; or it is in this one, and has no path */
+	const char *label; /* NULL: it has none */
+	size_t label_size;
+	uint64_t id;
 };
 
 struct dd_groups {
@@ -51,13 +64,18 @@ void dd_groups_free(struct dd_groups *groups)
 	free(groups);
 }
 
-int dd_groups_add(struct dd_groups *groups, uint64_t keeper, double similarity,
+int dd_groups_add(struct dd_groups *groups, const simidx_dedup_near *near,
 		  const struct dd_name *name)
 {
+	int is_other = near->keeper == SIMIDX_DEDUP_AGAINST;
+
 	if (in_room_have(&groups->members, (groups->n_members + 1) * sizeof(struct member)))
 		return tl_error("out of memory");
-	((struct member *)groups->members.bytes)[groups->n_members++] =
-		(struct member){ keeper, similarity, *name };
+	((struct member *)groups->members.bytes)[groups->n_members++] = (struct member){
+		is_other ? near->id : near->keeper, near->similarity, name->number, name->line,
+		name->file, (near->flags & SIMIDX_DEDUP_ESTIMATE) != 0,
+		is_other ? near->against + 1 : 0
+	};
 	return 0;
 }
 
@@ -90,9 +108,32 @@ static int is_as_read(struct dd_groups *groups, uint32_t file)
 	return *state == 1 + DD_AS_READ;
 }
 
+static void put_place(const struct place *place)
+{
+	if (!place->index) {
+		dd_columns_path(stdout, place->path, place->line);
+		return;
+	}
+	dd_columns_document(stdout, place->label, place->label_size, place->id);
+	putchar('\t');
+	dd_columns_path(stdout, place->index, 0);
+}
+
+static void json_place(struct tl_json *json, const struct place *place)
+{
+	if (!place->index) {
+		dd_columns_json_path(json, place->path, place->line, "path", "line");
+		return;
+	}
+	if (place->label)
+		tl_json_bytes(json, "label", place->label, place->label_size);
+	tl_json_unsigned(json, "id", place->id);
+	dd_columns_json_path(json, place->index, 0, "index", NULL);
+}
+
 /* A line for a person, in columns. */
-static void show_member(const struct dd_groups *groups, uint64_t group, double similarity,
-			int is_kept, const char *path, uint64_t line)
+static void show_member(const struct dd_groups *groups, uint64_t group,
+			struct dd_similarity similarity, int is_kept, const struct place *place)
 {
 	char number[TL_NUMBER_SIZE], text[TL_NUMBER_SIZE];
 
@@ -102,7 +143,7 @@ static void show_member(const struct dd_groups *groups, uint64_t group, double s
 	printf("%9s  %7s  %s  ", tl_term_count(number, group),
 	       dd_columns_write_similarity(text, groups->kind, similarity),
 	       is_kept ? "keep" : "drop");
-	dd_columns_path(stdout, path, line);
+	put_place(place);
 	putchar('\n');
 }
 
@@ -126,14 +167,14 @@ static void put_removable(struct dd_groups *groups, const char *path, uint64_t l
 	putchar(is_nul ? '\0' : '\n');
 }
 
-static void put_member(struct dd_groups *groups, uint64_t group, double similarity, int is_kept,
-		       const char *path, uint64_t line)
+static void put_member(struct dd_groups *groups, uint64_t group, struct dd_similarity similarity,
+		       int is_kept, const struct place *place)
 {
 	struct tl_json json = { .out = stdout };
 
 	if (groups->options->drop_list) {
 		if (!is_kept)
-			put_removable(groups, path, line);
+			put_removable(groups, place->path, place->line);
 		return;
 	}
 	if (groups->options->json) {
@@ -141,33 +182,34 @@ static void put_member(struct dd_groups *groups, uint64_t group, double similari
 		tl_json_unsigned(&json, "group", group);
 		dd_columns_json_similarity(&json, groups->kind, similarity);
 		tl_json_bool(&json, "keep", is_kept);
-		dd_columns_json_path(&json, path, line, "path", "line");
+		json_place(&json, place);
 		dd_columns_json_end(&json);
 		return;
 	}
 	if (tl_term_is()) {
-		show_member(groups, group, similarity, is_kept, path, line);
+		show_member(groups, group, similarity, is_kept, place);
 		return;
 	}
 	printf("%" PRIu64 "\t", group);
 	dd_columns_similarity(stdout, groups->kind, similarity);
 	fputs(is_kept ? "\tkeep\t" : "\tdrop\t", stdout);
-	dd_columns_path(stdout, path, line);
+	put_place(place);
 	putchar('\n');
 }
 
-static void put_keeper(struct dd_groups *groups, const struct dd_name *keeper)
+static void put_keeper(struct dd_groups *groups, uint64_t group, const struct place *place)
 {
-	put_member(groups, keeper->number, groups->kind == SIMIDX_DEDUP_FINGERPRINTS ? 0 : 1, 1,
-		   dd_files_path(groups->files, keeper->file), keeper->line);
+	int is_bare = groups->kind == SIMIDX_DEDUP_FINGERPRINTS;
+
+	put_member(groups, group, (struct dd_similarity){ is_bare ? 0 : 1, 0 }, 1, place);
 }
 
 /* A whole file is gone only without all its paths, of which each is a line. */
-static void put_dropped(struct dd_groups *groups, const struct dd_name *keeper,
-			const struct member *member)
+static void put_dropped(struct dd_groups *groups, uint64_t group, const struct member *member)
 {
-	const struct dd_name *name = &member->name;
-	const char *path = dd_files_path(groups->files, name->file);
+	const struct dd_similarity similarity = { member->similarity, member->is_estimate };
+	struct place place = { .path = dd_files_path(groups->files, member->file),
+			       .line = member->line };
 
 	/*
 	 * Nobody has compared the texts; who asks for that has --no-verify. Of features there is no
@@ -178,11 +220,12 @@ static void put_dropped(struct dd_groups *groups, const struct dd_name *keeper,
 		groups->counts.trusted++;
 		return;
 	}
-	put_member(groups, keeper->number, member->similarity, 0, path, name->line);
-	for (size_t i = 0; !name->line && path; i++) {
-		path = dd_files_other_path(groups->files, name->file, i);
-		if (path && dd_files_state_by(groups->files, name->file, path) == DD_AS_READ)
-			put_member(groups, keeper->number, member->similarity, 0, path, 0);
+	put_member(groups, group, similarity, 0, &place);
+	for (size_t i = 0; !place.line && place.path; i++) {
+		place.path = dd_files_other_path(groups->files, member->file, i);
+		if (place.path &&
+		    dd_files_state_by(groups->files, member->file, place.path) == DD_AS_READ)
+			put_member(groups, group, similarity, 0, &place);
 	}
 }
 
@@ -191,11 +234,13 @@ static void put_dropped(struct dd_groups *groups, const struct dd_name *keeper,
  */
 static int compare_members(const struct member *x, const struct member *y, int bits_differ)
 {
+	if (x->other != y->other)
+		return x->other < y->other ? -1 : 1;
 	if (x->keeper != y->keeper)
 		return x->keeper < y->keeper ? -1 : 1;
 	if (x->similarity != y->similarity)
 		return (x->similarity > y->similarity) == !bits_differ ? -1 : 1;
-	return x->name.number < y->name.number ? -1 : x->name.number > y->name.number;
+	return x->number < y->number ? -1 : x->number > y->number;
 }
 
 static int compare_texts(const void *a, const void *b)
@@ -208,10 +253,56 @@ static int compare_fingerprints(const void *a, const void *b)
 	return compare_members(a, b, 1);
 }
 
-int dd_groups_print(struct dd_groups *groups, enum simidx_dedup_kind kind,
-		    const struct dd_name *kept)
+/* The keeper of a member. Returns 0 if it is not there any more as it was read. */
+static int find_keeper(struct dd_groups *groups, const struct member *member,
+		       const struct dd_name *kept, struct dd_against *against, struct place *place)
 {
-	const struct member *member = groups->members.bytes, *end;
+	const struct dd_name *name = &kept[member->keeper];
+	unsigned i = member->other - 1;
+
+	*place = (struct place){ .id = member->keeper };
+	if (member->other) {
+		place->index = dd_against_path(against, i);
+		place->label = dd_against_label(against, i, place->id, &place->label_size);
+		return 1;
+	}
+	place->path = dd_files_path(groups->files, name->file);
+	place->line = name->line;
+	return is_as_read(groups, name->file);
+}
+
+/* Print a group, which ends before `end`. */
+static void print_group(struct dd_groups *groups, const struct member *member,
+			const struct member *end, const struct dd_name *kept,
+			struct dd_against *against)
+{
+	struct place place;
+	int is_begun = 0;
+	uint64_t group = UINT64_MAX;
+
+	if (!find_keeper(groups, member, kept, against, &place))
+		return;
+	for (const struct member *m = member; member->other && m < end; m++)
+		if (m->number < group)
+			group = m->number;
+	if (!member->other)
+		group = kept[member->keeper].number;
+	for (; member < end; member++) {
+		if (!is_as_read(groups, member->file))
+			continue;
+		if (!is_begun)
+			put_keeper(groups, group, &place);
+		is_begun = 1;
+		groups->counts.near++;
+		put_dropped(groups, group, member);
+	}
+	groups->counts.groups += (uint64_t)is_begun;
+}
+
+int dd_groups_print(struct dd_groups *groups, enum simidx_dedup_kind kind,
+		    const struct dd_name *kept, struct dd_against *against)
+{
+	const struct member *member = groups->members.bytes, *next, *end;
 
 	groups->kind = kind;
 	if (!groups->n_members)
@@ -222,21 +313,11 @@ int dd_groups_print(struct dd_groups *groups, enum simidx_dedup_kind kind,
 		return tl_error("out of memory");
 	qsort(groups->members.bytes, groups->n_members, sizeof(*member),
 	      groups->kind == SIMIDX_DEDUP_FINGERPRINTS ? compare_fingerprints : compare_texts);
-	while (member < end && !tl_output_failed()) {
-		const struct dd_name *keeper = &kept[member->keeper];
-		uint64_t handle = member->keeper;
-		int is_begun = 0, is_there = is_as_read(groups, keeper->file);
-
-		for (; member < end && member->keeper == handle; member++) {
-			if (!is_there || !is_as_read(groups, member->name.file))
-				continue;
-			if (!is_begun)
-				put_keeper(groups, keeper);
-			is_begun = 1;
-			groups->counts.near++;
-			put_dropped(groups, keeper, member);
-		}
-		groups->counts.groups += (uint64_t)is_begun;
+	for (; member < end && !tl_output_failed(); member = next) {
+		for (next = member; next < end && next->keeper == member->keeper &&
+				    next->other == member->other;)
+			next++;
+		print_group(groups, member, next, kept, against);
 	}
 	if (groups->counts.changed > MAX_REPORTED)
 		tl_error("%" PRIu64 " files in all have changed since they were read",

@@ -14,6 +14,9 @@
 
 #include <simidx_dedup.h>
 
+#include "dedup/dd_against.h"
+#include "dedup/dd_files.h"
+
 /** Where a document is. */
 struct dd_name {
 	uint64_t number; /* among all documents, from 1 */
@@ -30,12 +33,11 @@ struct dd_groups *dd_groups_new(const struct dd_options *options, struct dd_file
 void dd_groups_free(struct dd_groups *groups);
 
 /**
- * A document is near to one that is kept.
+ * A document is near to one that is kept, or to one of another index.
  *
- * @param keeper  handle of that
  * @return 0, or TL_TROUBLE with a message
  */
-int dd_groups_add(struct dd_groups *groups, uint64_t keeper, double similarity,
+int dd_groups_add(struct dd_groups *groups, const simidx_dedup_near *near,
 		  const struct dd_name *name);
 
 /** Bytes that one such document needs, printing included. */
@@ -44,11 +46,12 @@ size_t dd_groups_bytes(void);
 /**
  * Print all groups, once. What has changed since it was read is left out, with a message.
  *
- * @param kept  names of the kept documents, by handle
+ * @param kept     names of the kept documents, by handle
+ * @param against  the other indexes; NULL if there are none
  * @return 0 or an exit code
  */
 int dd_groups_print(struct dd_groups *groups, enum simidx_dedup_kind kind,
-		    const struct dd_name *kept);
+		    const struct dd_name *kept, struct dd_against *against);
 
 /** What was counted while they were printed. */
 struct dd_groups_counts {

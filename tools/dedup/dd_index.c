@@ -20,6 +20,8 @@ struct dd_index {
 	simidx *handle;
 	simidx_writer *writer;
 	char mark[DD_MARK_SIZE]; /* of the run before */
+	int remember;            /* enum simidx_dedup_remember, whatever this run does */
+	int is_compared;         /* this run compares texts */
 };
 
 int dd_index_fail(const struct dd_index *index, const simidx_error *err)
@@ -47,6 +49,28 @@ static int read_mark(struct dd_index *index)
 	return 0;
 }
 
+/* What the index remembers, and whether that is what was asked for. */
+static int choose(struct dd_index *index, const simidx_info *info)
+{
+	const struct dd_options *options = index->options;
+	int has_notes = (info->flags & SIMIDX_CREATE_NOTES) != 0, asked = options->remember;
+
+	if (read_mark(index))
+		return TL_TROUBLE;
+	index->remember = has_notes ? dd_mark_remember(index->mark) : SIMIDX_DEDUP_FINGERPRINT;
+	if (index->remember < 0 || (has_notes && index->remember == SIMIDX_DEDUP_FINGERPRINT))
+		index->remember = asked > 0 ? asked : SIMIDX_DEDUP_SKETCH;
+	if (asked >= 0 && asked != index->remember)
+		return tl_error("%s: remembers texts by --remember %s, which was chosen when it "
+				"was made: --remember %s needs another INDEX",
+				options->index, dd_remember_word(index->remember),
+				dd_remember_word(asked));
+	if (info->documents && *info->profile && index->is_compared && !has_notes)
+		tl_notice("%s: documents of earlier runs are compared by their fingerprints only",
+			  options->index);
+	return 0;
+}
+
 static int open_path(struct dd_index *index, const char *path, enum simidx_dedup_kind kind)
 {
 	const struct dd_options *options = index->options;
@@ -69,6 +93,11 @@ static int open_path(struct dd_index *index, const char *path, enum simidx_dedup
 		create.bits = SIMIDX_DEFAULT_BITS;
 		create.flags |= SIMIDX_CREATE_FP2;
 	}
+	/* An engine keeps no notes. */
+	if (options->index && (options->remember > 0 ||
+			       (options->remember < 0 && index->is_compared &&
+				!tl_path_is_uri(options->index))))
+		create.flags |= SIMIDX_CREATE_NOTES;
 	if (kind == SIMIDX_DEDUP_TEXTS) {
 		rc = simidx_text_open(NULL, &text, &err);
 		create.profile = rc ? NULL : simidx_text_profile(text);
@@ -82,10 +111,7 @@ static int open_path(struct dd_index *index, const char *path, enum simidx_dedup
 	if (kind == SIMIDX_DEDUP_FINGERPRINTS && !*info.profile && info.bits != options->bits)
 		return tl_error("%s: its fingerprints have %u bits: --bits %u is needed",
 				options->index, info.bits, info.bits);
-	if (info.documents && *info.profile && kind == SIMIDX_DEDUP_TEXTS && !options->no_verify)
-		tl_notice("%s: documents of earlier runs are compared by their fingerprints only",
-			  options->index);
-	return read_mark(index);
+	return choose(index, &info);
 }
 
 struct dd_index *dd_index_open(const struct dd_options *options, enum simidx_dedup_kind kind,
@@ -102,6 +128,7 @@ struct dd_index *dd_index_open(const struct dd_options *options, enum simidx_ded
 		return NULL;
 	}
 	index->options = options;
+	index->is_compared = kind == SIMIDX_DEDUP_TEXTS && !options->no_verify;
 	snprintf(path, sizeof(path), "%s/" DD_ROOM_INDEX, dir);
 	code = open_path(index, options->index ? options->index : path, kind);
 	how.merge_threshold = most_rows;
@@ -122,6 +149,11 @@ void dd_index_close(struct dd_index *index)
 	simidx_writer_close(index->writer);
 	simidx_close(index->handle);
 	free(index);
+}
+
+int dd_index_remember(const struct dd_index *index)
+{
+	return index->is_compared ? index->remember : SIMIDX_DEDUP_FINGERPRINT;
 }
 
 simidx *dd_index_handle(struct dd_index *index)
@@ -175,7 +207,7 @@ int dd_index_write_mark(struct dd_index *index, int is_complete)
 	char mark[DD_MARK_SIZE];
 	simidx_error err;
 
-	dd_mark_write(mark, index->options, is_complete);
+	dd_mark_write(mark, index->options, index->remember, is_complete);
 	return simidx_writer_set_mark(index->writer, mark, strlen(mark), &err) ?
 		       dd_index_fail(index, &err) :
 		       0;

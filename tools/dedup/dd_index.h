@@ -28,6 +28,9 @@ struct dd_index *dd_index_open(const struct dd_options *options, enum simidx_ded
 /** Forget what is not committed and close. NULL is allowed. */
 void dd_index_close(struct dd_index *index);
 
+/** What this run remembers in it: for simidx_dedup_options. */
+int dd_index_remember(const struct dd_index *index);
+
 /** For simidx_dedup_open(). */
 simidx *dd_index_handle(struct dd_index *index);
 simidx_writer *dd_index_writer(struct dd_index *index);

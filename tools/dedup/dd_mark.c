@@ -26,18 +26,33 @@ static void note(uint64_t place[3], int rc, const struct stat *status)
 	place[2] = (uint64_t)status->st_size;
 }
 
-void dd_mark_write(char mark[DD_MARK_SIZE], const struct dd_options *options, int is_complete)
+void dd_mark_write(char mark[DD_MARK_SIZE], const struct dd_options *options, int remember,
+		   int is_complete)
 {
+	const char *word = dd_remember_word(remember);
 	uint64_t output[3], dups[3];
 	struct stat status;
 
 	note(output, fstat(STDOUT_FILENO, &status), &status);
 	note(dups, options->dups ? stat(options->dups, &status) : -1, &status);
 	if (is_complete)
-		snprintf(mark, DD_MARK_SIZE, DONE);
+		snprintf(mark, DD_MARK_SIZE, DONE " %s", word);
 	else
-		snprintf(mark, DD_MARK_SIZE, OPEN PLACE PLACE, output[0], output[1], output[2],
-			 dups[0], dups[1], dups[2]);
+		snprintf(mark, DD_MARK_SIZE, OPEN PLACE PLACE " %s", output[0], output[1],
+			 output[2], dups[0], dups[1], dups[2], word);
+}
+
+/* It is the last word. */
+int dd_mark_remember(const char *mark)
+{
+	const char *word = strrchr(mark, ' ');
+
+	if (strncmp(mark, DONE, strlen(DONE)) != 0 && strncmp(mark, OPEN, strlen(OPEN)) != 0)
+		return -1;
+	for (int i = SIMIDX_DEDUP_FINGERPRINT; i <= SIMIDX_DEDUP_TEXT; i++)
+		if (word && strcmp(word + 1, dd_remember_word(i)) == 0)
+			return i;
+	return -1;
 }
 
 off_t dd_mark_committed(const char *mark, FILE *out)

@@ -2,9 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The mark that a run leaves in the index of --index: whether it came to its end; if not, to which
- * files it wrote, and how long they were. After a run that was killed, what lies beyond these
- * lengths was not committed. No other file is ever cut.
+ * The mark that a run leaves in the index of --index: what the index remembers of texts; whether
+ * the run came to its end; if not, to which files it wrote, and how long they were. After a run
+ * that was killed, what lies beyond these lengths was not committed. No other file is ever cut.
  */
 
 #ifndef DD_MARK_H
@@ -21,9 +21,14 @@
 /**
  * Write the mark. All output must be flushed, as the lengths of its files are looked up.
  *
+ * @param remember     what the index remembers, enum simidx_dedup_remember
  * @param is_complete  all inputs were dealt with
  */
-void dd_mark_write(char mark[DD_MARK_SIZE], const struct dd_options *options, int is_complete);
+void dd_mark_write(char mark[DD_MARK_SIZE], const struct dd_options *options, int remember,
+		   int is_complete);
+
+/** What the index remembers; -1 if the mark does not say so. */
+int dd_mark_remember(const char *mark);
 
 /**
  * Where in a file that is written to something may lie that the run of a mark has not committed.

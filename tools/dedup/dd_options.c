@@ -4,6 +4,7 @@
 #include "dedup/dd_options.h"
 
 #include "common/tl_msg.h"
+#include "common/tl_path.h"
 #include "dedup/dd_memory.h"
 #include "input/in_guard.h"
 
@@ -15,6 +16,9 @@
 #include <unistd.h>
 
 #include <simidx.h>
+
+/* Indexes of --against. Each takes a reader or two of each thread. */
+#define MAX_AGAINST 64
 
 /* The largest sum of weights: 128 of 255. */
 #define MAX_ACCEPT (128 * 255)
@@ -68,6 +72,14 @@ static const struct tl_option near_rows[] = {
 	{ 0 },
 };
 
+/* As enum simidx_dedup_remember. */
+static const char *const remember_words[] = { "fingerprint", "sketch", "text", NULL };
+
+const char *dd_remember_word(int remember)
+{
+	return remember_words[remember];
+}
+
 static const struct tl_option output_rows[] = {
 	{ 0, "pairs", NULL, TL_FLAG(struct dd_options, pairs),
 	  .help = "print all pairs of near documents",
@@ -105,19 +117,38 @@ static const struct tl_option output_rows[] = {
 	{ 0, "index", "INDEX", TL_TEXT(struct dd_options, index),
 	  .help = "with --stream: remember what was new in INDEX",
 	  .more = "With --stream: remember what was new in the index INDEX, which is made if it is "
-		  "not there; what is in it is not new. Of documents of earlier runs only the "
-		  "fingerprints are there, so these decide (up to a weight of 160, as "
-		  "--no-verify), and the similarity is 'fp'. What was left out as near to a text "
-		  "that weighs more apart is remembered, too, without its label: the same inputs "
-		  "again leave out all that was left out before. What was written is synced before "
-		  "the commit that remembers it: after a crash the same inputs again, with >> to "
-		  "the same file, give each new one at least once." },
+		  "not there; what is in it is not new. --remember says what decides then. What "
+		  "was left out and would not be by that is remembered, too, without its label: "
+		  "the same inputs again leave out all that was left out before. What was written "
+		  "is synced before the commit that remembers it: after a crash the same inputs "
+		  "again, with >> to the same file, give each new one at least once." },
+	{ 0, "remember", "WHAT", TL_WORD(struct dd_options, remember, remember_words),
+	  .help = "of texts in INDEX: fingerprint, sketch or text",
+	  .more = "With --index: what of each text that is new is kept in INDEX for the runs to "
+		  "come: fingerprint, sketch or text. It is chosen when the index is made, and "
+		  "stays. sketch (the default): at most 200 bytes, from which the similarity is "
+		  "estimated. It is written as '~83', and its standard error is 1.4 percent at 80 "
+		  "and less above. text: the text itself, compressed, with which later ones are "
+		  "compared exactly; of one of more than 8 MB a sketch. How many bytes that takes "
+		  "is told in the end. fingerprint: nothing else. The fingerprints decide then "
+		  "(up to a weight of 160, as with --no-verify), and the similarity is 'fp'. An "
+		  "index of an earlier version or of an engine, one made with --no-verify, and one "
+		  "of features or bare fingerprints have fingerprints alone." },
+	{ 0, "against", "INDEX", TL_LIST(struct dd_options, against),
+	  .help = "leave out what is near to documents of INDEX",
+	  .more = "Leave out, too, what is near to a document of the index INDEX, which is only "
+		  "read. May be given several times. What that index has decides: texts, "
+		  "sketches, or fingerprints alone, as one of --index (see --remember). It must "
+		  "have the profile of what is compared with it. Where a document is near to one "
+		  "of INDEX, that is named by its label or as 'id N', followed by a tab and INDEX. "
+		  "In groups it is the one that is kept. Not with --pairs, which are pairs of "
+		  "inputs." },
 	{ 0, "untrusted", NULL, TL_FLAG(struct dd_options, is_untrusted),
 	  .help = "check the pages of INDEX before they are used",
-	  .more = "Check the pages of the index of --index before anything relies on them. For an "
-		  "index that others could write or that may be damaged: it can end the program by "
-		  "a signal otherwise. One that belongs to another user is always checked. It "
-		  "takes a quarter of a second for 10 million documents." },
+	  .more = "Check the pages of the indexes of --index and --against before anything relies "
+		  "on them. For an index that others could write or that may be damaged: it can "
+		  "end the program by a signal otherwise. One that belongs to another user is "
+		  "always checked. It takes a quarter of a second for 10 million documents." },
 	{ 0, "json", NULL, TL_FLAG(struct dd_options, json), .help = "print a JSON object a line" },
 	{ 'q', "quiet", NULL, TL_FLAG(struct dd_options, quiet),
 	  .help = "no notices, no progress, no summary" },
@@ -179,14 +210,17 @@ static const struct tl_option rows[] = {
 		       "those that are kept, in the order in which their fingerprints are near to "
 		       "its own, and joins the first one that is near enough.") },
 	{ TL_PARAGRAPH("The similarity is 'fp' where a text could not be read again, so that "
-		       "fingerprints decided. Of bare fingerprints it is the number of bits that "
-		       "differ.") },
+		       "fingerprints decided, and such as '~83' where it is estimated. Of bare "
+		       "fingerprints it is the number of bits that differ.") },
 	{ TL_PARAGRAPH("With --json: group, similarity (null for fp) or for bare fingerprints "
-		       "distance, keep, path, line. With --pairs: similarity or distance, and "
-		       "path, line, path2, line2; so in --dups, where id2 is the id in the index, "
-		       "and a document of an earlier run has label2, if it has a label, and no "
-		       "path2. What is not UTF-8 is in path_hex, path2_hex or label2_hex instead, "
-		       "two hex digits a byte.") },
+		       "distance, estimate (true, if it is one, and then percent without "
+		       "decimals), keep, path, line; of a document of --against in place of path "
+		       "and line: label, if it has one, id, index. With --pairs: similarity or "
+		       "distance, and path, line, path2, line2; so in --dups, where id2 is the id "
+		       "in the index, and a document of an earlier run or of --against has "
+		       "label2, if it has a label, and no path2, and one of --against has index2. "
+		       "What is not UTF-8 is in path_hex, path2_hex or label2_hex instead, two "
+		       "hex digits a byte.") },
 	{ TL_PARAGRAPH("A text that is contained in a much longer one is not near to it. Texts "
 		       "without words are near to texts of the same bytes only, and empty ones to "
 		       "nothing. A file that is reached twice counts once, also by another name of "
@@ -214,6 +248,9 @@ static const struct tl_option rows[] = {
 		     "The rows whose \"text\" is near to none before.") },
 	{ TL_EXAMPLE("simidx-dedup --stream --index seen today.jsonl >>new.jsonl",
 		     "The same day by day: what was new is remembered in the index seen.") },
+	{ TL_EXAMPLE("simidx-dedup --stream --against test train.jsonl >clean.jsonl",
+		     "The rows that are near neither to each other nor to a document of the index "
+		     "test.") },
 	{ 0 },
 };
 
@@ -236,6 +273,7 @@ const char *dd_comparing_option(const struct dd_options *options)
 	return options->similarity_given	? "--similarity" :
 	       options->compare_all		? "--all" :
 	       options->spill != UINT64_MAX	? "--spill" :
+	       options->remember > 0		? "--remember" :
 						  NULL;
 }
 
@@ -246,8 +284,13 @@ static int check_together(const struct dd_options *options)
 	if (!options->stream && (options->dups || options->index))
 		return tl_usage_error("%s goes with --stream",
 				      options->dups ? "--dups" : "--index");
-	if (options->is_untrusted && !options->index)
-		return tl_usage_error("--untrusted is about the index of --index");
+	if (options->remember >= 0 && !options->index)
+		return tl_usage_error("--remember is about the index of --index");
+	if (options->against.n && options->pairs)
+		return tl_usage_error(
+			"--pairs are pairs of inputs, so --against does not go with it");
+	if (options->is_untrusted && !options->index && !options->against.n)
+		return tl_usage_error("--untrusted is about the indexes of --index and --against");
 	if (options->json && (options->drop_list || (options->stream && !options->dups)))
 		return tl_usage_error("--json does not fit %s",
 				      options->stream ? "--stream without --dups" : "--drop-list");
@@ -281,16 +324,36 @@ static int check_memory(struct dd_options *options)
 			      threads == 1 ? " needs" : "s need", dd_memory_least(threads) >> 20);
 }
 
+static int check_indexes(const struct dd_options *options)
+{
+	const char *index = options->index;
+
+	if (index && (!*index || strcmp(index, "-") == 0))
+		return tl_usage_error("--index: '%s' is no index", index);
+	if (index)
+		in_guard_add(index);
+	for (size_t i = 0; i < options->against.n; i++) {
+		const char *path = options->against.at[i];
+
+		if (!*path || strcmp(path, "-") == 0)
+			return tl_usage_error("--against: '%s' is no index", path);
+		if (index && (strcmp(index, path) == 0 || tl_path_is_same(index, path)))
+			return tl_usage_error("--against: '%s' is the index of --index", path);
+		in_guard_add(path);
+	}
+	return options->against.n <= MAX_AGAINST ?
+		       TL_PROCEED :
+		       tl_usage_error("--against can be given %d times at most", MAX_AGAINST);
+}
+
 static int take_operands(struct dd_options *options, char **operands, size_t n)
 {
 	struct in_files_options *inputs = &options->inputs;
 	struct stat status;
 	size_t directories = 0;
 
-	if (options->index && (!*options->index || strcmp(options->index, "-") == 0))
-		return tl_usage_error("--index: '%s' is no index", options->index);
-	if (options->index)
-		in_guard_add(options->index);
+	if (check_indexes(options) != TL_PROCEED)
+		return TL_TROUBLE;
 	inputs->format = in_format_at(inputs->format_word);
 	inputs->may_recurse = inputs->may_be_missing = 1;
 	inputs->operands = operands;
@@ -316,7 +379,7 @@ int dd_parse_options(int argc, char **argv, struct dd_options *options)
 
 	memset(options, 0, sizeof(*options));
 	options->similarity = SIMIDX_DEDUP_SIMILARITY;
-	options->radius = options->accept = -1;
+	options->radius = options->accept = options->remember = -1;
 	options->spill = UINT64_MAX;
 	code = tl_parse(&dd_command, options, NULL, argc, argv);
 	if (code != TL_PROCEED)
@@ -335,4 +398,5 @@ int dd_parse_options(int argc, char **argv, struct dd_options *options)
 void dd_free_options(struct dd_options *options)
 {
 	free(options->inputs.lists.at);
+	free(options->against.at);
 }

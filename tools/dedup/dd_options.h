@@ -28,6 +28,8 @@ struct dd_options {
 	int stream;
 	const char *dups;       /* NULL */
 	const char *index;      /* NULL */
+	int remember;           /* enum simidx_dedup_remember; -1 */
+	struct tl_strings against;
 	int is_untrusted;
 	unsigned bits;          /* of bare fingerprints */
 	int bits_given;
@@ -53,7 +55,10 @@ int dd_parse_options(int argc, char **argv, struct dd_options *options);
 /** An option that was given and is about comparing texts; NULL = none was. */
 const char *dd_comparing_option(const struct dd_options *options);
 
-/** Free the list of names. */
+/** The word of --remember that stands for a number of enum simidx_dedup_remember. */
+const char *dd_remember_word(int remember);
+
+/** Free the lists of names. */
 void dd_free_options(struct dd_options *options);
 
 #endif /* DD_OPTIONS_H */

@@ -24,6 +24,7 @@ struct dd_output {
 	const struct dd_options *options;
 	struct dd_files *files;
 	struct dd_index *index; /* NULL before dd_output_begin() */
+	struct dd_against *against; /* NULL: there are no other indexes */
 	enum simidx_dedup_kind kind;
 	int is_terminal; /* a progress line may stand where rows are to come */
 	FILE *dups;
@@ -136,13 +137,14 @@ static int goes_on(const struct dd_output *output, const char *mark)
 	       (output->dups && dd_mark_committed(mark, output->dups) >= 0);
 }
 
-int dd_output_begin(struct dd_output *output, struct dd_index *index, enum simidx_dedup_kind kind,
-		    int has_lines)
+int dd_output_begin(struct dd_output *output, struct dd_index *index, struct dd_against *against,
+		    enum simidx_dedup_kind kind, int has_lines)
 {
 	char end = output->options->inputs.nul_lists && !has_lines ? '\0' : '\n';
 	const char *mark = dd_index_mark(index);
 
 	output->index = index;
+	output->against = against;
 	output->kind = kind;
 	if (!output->options->stream)
 		return 0;
@@ -211,23 +213,29 @@ static void json_place(struct tl_json *json, const struct dd_output *output,
 /* ---- decisions ---- */
 
 /*
- * A document of this run, or of an earlier one, of which only the label is known, or else the id.
+ * A document of this run, or of an earlier one or another index, of which only the label is known,
+ * or else the id.
  */
 struct other {
-	const struct dd_name *name; /* NULL: of an earlier run */
+	const struct dd_name *name; /* NULL: it is not of this run */
 	uint64_t id;
 	const char *label;       /* NULL: it has none */
 	size_t label_size;
+	const char *index;       /* the path of the other index; NULL: it is in none */
 };
 
 /* Labels are valid until the index is written to. */
 static struct other find_other(const struct dd_output *output, const simidx_dedup_near *near)
 {
-	struct other other = { NULL, near->id, NULL, 0 };
+	struct other other = { .id = near->id };
 	simidx_reader *reader;
 	simidx_match match;
 
-	if (near->keeper != SIMIDX_DEDUP_EARLIER) {
+	if (near->keeper == SIMIDX_DEDUP_AGAINST) {
+		other.index = dd_against_path(output->against, near->against);
+		other.label = dd_against_label(output->against, near->against, near->id,
+					       &other.label_size);
+	} else if (near->keeper != SIMIDX_DEDUP_EARLIER) {
 		other.name = kept_name(output, near->keeper);
 	} else if (!dd_index_reader(output->index, &reader) &&
 		   !simidx_reader_find_id(reader, near->id, &match, NULL)) {
@@ -248,16 +256,20 @@ static void put_other(FILE *out, const struct dd_output *output, const struct ot
 {
 	if (other->name)
 		put_place(out, output, other->name);
-	else if (other->label)
-		tl_put_escaped(out, other->label, other->label_size);
 	else
-		fprintf(out, "id %" PRIu64, other->id);
+		dd_columns_document(out, other->label, other->label_size, other->id);
+	if (!other->index)
+		return;
+	putc('\t', out);
+	dd_columns_path(out, other->index, 0);
 }
 
 /* A document and what it is near to. */
-static void put_pair(FILE *out, const struct dd_output *output, double similarity,
+static void put_pair(FILE *out, const struct dd_output *output, const simidx_dedup_near *near,
 		     const struct dd_name *name, const struct other *other)
 {
+	const struct dd_similarity similarity = { near->similarity,
+						  near->flags & SIMIDX_DEDUP_ESTIMATE };
 	struct tl_json json = { .out = out };
 
 	if (!output->options->json) {
@@ -278,6 +290,8 @@ static void put_pair(FILE *out, const struct dd_output *output, double similarit
 		tl_json_bytes(&json, "label2", other->label, other->label_size);
 	if (!output->options->pairs)
 		tl_json_unsigned(&json, "id2", other->id);
+	if (other->index)
+		dd_columns_json_path(&json, other->index, 0, "index2", NULL);
 	dd_columns_json_end(&json);
 }
 
@@ -297,7 +311,7 @@ static void stream(struct dd_output *output, const simidx_dedup_row *row,
 		tl_emit_input(path, extra->line, extra->line_size);
 		return;
 	}
-	if (near->keeper != SIMIDX_DEDUP_EARLIER && !output->dups) {
+	if (near->keeper < SIMIDX_DEDUP_AGAINST && !output->dups) {
 		output->counts.near++;
 		return;
 	}
@@ -309,7 +323,7 @@ static void stream(struct dd_output *output, const simidx_dedup_row *row,
 	output->counts.near++;
 	output->counts.unnamed += !other.name && !other.label && !row->label_size;
 	if (output->dups)
-		put_pair(output->dups, output, near->similarity, &extra->name, &other);
+		put_pair(output->dups, output, near, &extra->name, &other);
 }
 
 static int pair(struct dd_output *output, const simidx_dedup_row *row,
@@ -323,7 +337,7 @@ static int pair(struct dd_output *output, const simidx_dedup_row *row,
 	output->counts.near += n;
 	for (size_t i = 0; i < n; i++) {
 		other = find_other(output, &near[i]);
-		put_pair(stdout, output, near[i].similarity, &extra->name, &other);
+		put_pair(stdout, output, &near[i], &extra->name, &other);
 	}
 	return note_kept(output, row);
 }
@@ -344,7 +358,7 @@ int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 	if (!n)
 		return note_kept(output, row);
 	output->counts.near++;
-	return dd_groups_add(output->groups, near->keeper, near->similarity, &extra->name);
+	return dd_groups_add(output->groups, near, &extra->name);
 }
 
 int dd_output_committing(struct dd_output *output)
@@ -364,7 +378,8 @@ int dd_output_committing(struct dd_output *output)
 int dd_output_finish(struct dd_output *output)
 {
 	struct dd_groups_counts counts;
-	int code = dd_groups_print(output->groups, output->kind, output->kept.bytes);
+	int code = dd_groups_print(output->groups, output->kind, output->kept.bytes,
+				   output->against);
 
 	dd_groups_count(output->groups, &counts);
 	output->counts.near = counts.near;
@@ -384,7 +399,7 @@ void dd_output_tell(const struct dd_output *output)
 		tl_notice("%s document%s in %s already, with the same label: not new, and not in "
 			  "--dups",
 			  tl_write_count(counts->known, n), counts->known == 1 ? " is" : "s are",
-			  output->options->index);
+			  output->against ? "the indexes" : output->options->index);
 	if (counts->unnamed && output->dups)
 		tl_notice("%s document%s near to one of an earlier run, and have no labels: each "
 			  "may be that document itself, read again, so %s is no list of what can "

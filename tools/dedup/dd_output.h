@@ -34,11 +34,12 @@ void dd_output_bytes(const struct dd_output *output, uint64_t *kept, uint64_t *n
  * The index is open: documents are of this kind. Half a line that a run has left that was killed is
  * ended or removed, and the index says that a run is under way.
  *
+ * @param against    the other indexes; NULL if there are none
  * @param has_lines  the first document is a line of its file, and not the whole file
  * @return 0 or an exit code
  */
-int dd_output_begin(struct dd_output *output, struct dd_index *index, enum simidx_dedup_kind kind,
-		    int has_lines);
+int dd_output_begin(struct dd_output *output, struct dd_index *index, struct dd_against *against,
+		    enum simidx_dedup_kind kind, int has_lines);
 
 /** What a row has as simidx_dedup_row.extra, with its line as it came after it, if it is to be
  * written. */

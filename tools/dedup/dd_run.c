@@ -42,7 +42,9 @@ struct run {
 	struct dd_files *files;
 	struct dd_output *output;
 	struct dd_again *again;
-	struct dd_index *index;   /* this and the next are NULL until there is a document */
+	/* These are NULL until there is a document, the second also without other indexes. */
+	struct dd_index *index;
+	struct dd_against *against;
 	simidx_dedup *dedup;
 	enum simidx_dedup_kind kind;
 	struct in_room extra;     /* struct dd_extra of a row */
@@ -287,6 +289,11 @@ static int open_dedup(struct run *run)
 	how.spill_bytes = options->spill;
 	how.calls = (simidx_dedup_calls){ run, hear_decided, hear_committing, read_text,
 					  is_stopped };
+	how.remember = dd_index_remember(run->index);
+	if (run->against) {
+		how.against = dd_against_handles(run->against);
+		how.n_against = options->against.n;
+	}
 	return tell(run, simidx_dedup_open(dd_index_handle(run->index),
 					   dd_index_writer(run->index), &how, &run->dedup, &err),
 		    &err);
@@ -336,13 +343,16 @@ static int begin_deciding(struct run *run, enum simidx_dedup_kind kind)
 		return tl_usage_error("%s is about texts, and the inputs have fingerprints",
 				      of_texts);
 	run->index = dd_index_open(options, kind, run->memory.index_rows, dd_room_path(run->room));
-	if (!run->index)
+	if (run->index && options->against.n)
+		run->against = dd_against_open(options, dd_index_handle(run->index), kind);
+	if (!run->index || (options->against.n && !run->against))
 		return TL_TROUBLE;
 	code = open_dedup(run);
 	if (code)
 		return code;
 	run->bytes = most_bytes(run);
-	return dd_output_begin(run->output, run->index, kind, !run->reader.format->is_whole);
+	return dd_output_begin(run->output, run->index, run->against, kind,
+			       !run->reader.format->is_whole);
 }
 
 /* What comes back with the decision: where the row is and, of a filter of lines, its line. */
@@ -556,6 +566,7 @@ int dd_run(const struct dd_options *options)
 			code = tell_full(&run);
 	}
 	simidx_dedup_close(run.dedup);
+	dd_against_close(run.against);
 	dd_index_close(run.index);
 	dd_again_close(run.again);
 	free(run.extra.bytes);

@@ -57,6 +57,26 @@ static void tell_odd(const struct dd_summary *all, const simidx_dedup_counts *co
 			  all->first_skipped ? all->first_skipped : "?");
 }
 
+/* What later runs compare with. */
+static void tell_remembered(const struct dd_options *options, const simidx_dedup_counts *counts)
+{
+	char n[3][TL_NUMBER_SIZE];
+
+	if (counts->texts)
+		tl_notice("%s: remembers %s text%s more, in %s bytes", options->index,
+			  tl_write_count(counts->texts + counts->sketches, n[0]),
+			  counts->texts + counts->sketches == 1 ? "" : "s",
+			  tl_write_count(counts->note_bytes, n[1]));
+	if (counts->texts && counts->sketches)
+		tl_notice("%s: of these %s %s too long, and remembered by a sketch",
+			  options->index, tl_write_count(counts->sketches, n[2]),
+			  counts->sketches == 1 ? "is" : "are");
+	if (counts->foreign)
+		tl_notice("fingerprints decided %s time%s, as an index had no note of a text that "
+			  "can be compared",
+			  tl_write_count(counts->foreign, n[0]), counts->foreign == 1 ? "" : "s");
+}
+
 /* The last line. */
 static void tell_all(const struct dd_summary *all, const struct dd_options *options,
 		     const struct dd_output_counts *counts)
@@ -98,6 +118,7 @@ uint64_t dd_summary_tell(const struct dd_summary *all, const struct dd_options *
 			  simidx_dedup_problem(dedup));
 	unread = tell_unread(again, &counts);
 	tell_odd(all, &counts);
+	tell_remembered(options, &counts);
 	dd_output_tell(output);
 	tell_all(all, options, &written);
 	return unread;

@@ -45,7 +45,8 @@ const struct tl_option in_columns_rows[] = {
 	{ 0, "fp-field", "NAME", TL_TEXT(struct in_columns, fp),
 	  .help = "the same for \"fp\"" },
 	{ 0, "label-field", "NAME", TL_TEXT(struct in_columns, label),
-	  .help = "the same for \"label\"" },
+	  .help = "the same for \"label\"",
+	  .more = "The same for \"label\". In jsonl a string \"id\" is no label then." },
 	{ 0, "text-field", "NAME", TL_TEXT(struct in_columns, text),
 	  .help = "jsonl: another name for the member \"text\"",
 	  .more = "Another name for the member \"text\" in jsonl. Then every object must have it, "

@@ -218,6 +218,9 @@ static enum in_result take_id(struct in_reader *reader, struct in_row *row,
 {
 	const char *key = id_key(reader);
 
+	/* A string is a label, unless the caller names another member for that. */
+	if (json_is_string(value) && reader->columns->label && !reader->columns->id)
+		return IN_ROW;
 	if (json_is_string(value))
 		return take_label(reader, row, value, key);
 	if (!json_is_integer(value))

@@ -128,7 +128,10 @@ static enum in_result read_header(struct in_reader *reader, const struct in_synt
 			       "\"%s\", but %s", id, label, names);
 	if (!table->fp && !reader->columns->keys_only)
 		return in_fail(reader, IN_FATAL, "the header names no column \"%s\", but %s%s", fp,
-			       names, columns->fp ? "" : "; --fp-field tells which it is");
+			       names,
+			       n == 1 && strpbrk(names, ";|") ?
+				       "; --delimiter tells what separates columns" :
+			       columns->fp ? "" : "; --fp-field tells which it is");
 	if ((columns->id && !table->id) || (columns->label && !table->label))
 		return in_fail(reader, IN_FATAL, "the header names no column \"%s\", but %s",
 			       columns->id && !table->id ? id : label, names);

@@ -51,7 +51,7 @@ static int read_operand(const struct qr_context *ctx, enum get_by by, const char
 	if (by == BY_FINGERPRINT &&
 	    tl_parse_fingerprint(operand, size, ctx->info.bits, "fingerprint", number, reason,
 				 sizeof(reason))) {
-		tl_error("%s: %s", operand, reason);
+		tl_error("%s: %s (a label: --label; an id: --id)", operand, reason);
 		return 0;
 	}
 	return 1;
@@ -114,7 +114,10 @@ static int get_one(struct qr_context *ctx, simidx_reader **reader, enum get_by b
 		look.found.n = 1;
 	}
 	if (rc == SIMIDX_E_NOT_FOUND) {
-		tl_notice("%s: not found", operand);
+		tl_notice("%s: not found%s", operand,
+			  by == BY_FINGERPRINT && !tl_parse_decimal(operand, strlen(operand),
+								    SIMIDX_MAX_ID, &number) ?
+				  " as a fingerprint; --id reads it as an id" : "");
 	} else if (rc) {
 		*stop = 1;
 		return qr_fail(ctx, &err);

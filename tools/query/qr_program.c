@@ -91,6 +91,14 @@ const struct tl_command qr_program = {
 
 /* ---- help ---- */
 
+/* What other programs call a command of ours. */
+static const struct {
+	const char *theirs, *ours;
+} other_names[] = {
+	{ "rm", "delete" }, { "remove", "delete" }, { "list", "dump" },	 { "ls", "dump" },
+	{ "info", "stats" }, { "check", "verify" },  { "find", "search" }, { "copy", "backup" },
+};
+
 int qr_refuse_command(const char *name, const char *next)
 {
 	const char *names[sizeof(commands) / sizeof(commands[0])] = { NULL }, *nearest;
@@ -102,6 +110,9 @@ int qr_refuse_command(const char *name, const char *next)
 			 i ? ", " : "", names[i]);
 	}
 	nearest = tl_nearest_word(name, names);
+	for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++)
+		if (strcmp(name, other_names[i].theirs) == 0)
+			nearest = other_names[i].ours;
 	if (next && tl_find_command(&qr_program, next))
 		return tl_usage_error("unknown command '%s'; the command comes first: simidx-query "
 				      "%s %s",

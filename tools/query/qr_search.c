@@ -228,6 +228,20 @@ static void refuse_operand(const struct search *search, const char *operand, con
 		tl_error("%s: %s", operand, reason);
 }
 
+/* Half a fingerprint may be one that was cut off; a few digits are meant so. */
+static void look_at_length(const struct search *search, const char *operand, uint64_t fp)
+{
+	unsigned bits = search->ctx->info.bits, width = tl_hex_width(bits);
+	size_t n = strlen(operand);
+	char text[QR_FP_SIZE];
+	int size;
+
+	if (search->columns.encoding != TL_HEX || n <= 4 || n + 4 > width)
+		return;
+	size = (int)qr_format_fingerprint(text, fp, bits);
+	tl_notice("%s has %zu of %u digits: searched as %.*s", operand, n, width, size, text);
+}
+
 static int search_operand(struct search *search, const char *operand)
 {
 	const struct in_format *format = format_of(search, operand);
@@ -243,6 +257,7 @@ static int search_operand(struct search *search, const char *operand)
 		search->malformed = 1;
 		return 0;
 	}
+	look_at_length(search, operand, row.fp);
 	row.has_fp2 = search->ask.fp2_text != NULL;
 	row.fp2 = search->ask.fp2;
 	return search_row(search, &row);

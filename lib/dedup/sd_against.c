@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "dedup/sd_against.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <simidx_info.h>
+
+#include "dedup/sd_compare.h"
+#include "dedup/sd_remember.h"
+#include "util/sx_alloc.h"
+#include "util/sx_err.h"
+
+struct sd_against_reader {
+	simidx_reader *search;
+	simidx_reader *notes; /* NULL where the index has none */
+};
+
+static int check(const simidx_info *own, simidx *index, size_t i, simidx_error *err)
+{
+	simidx_info info = SIMIDX_INFO_INIT;
+	int rc = simidx_get_info(index, &info, err);
+
+	if (rc)
+		return rc;
+	if (info.flags & SIMIDX_CREATE_NO_IDS)
+		return sx_fail(err, SIMIDX_E_MISMATCH, "index %zu has no ids", i);
+	if (info.bits != own->bits || (info.flags ^ own->flags) & SIMIDX_CREATE_FP2)
+		return sx_fail(err, SIMIDX_E_MISMATCH,
+			       "index %zu has %u bits and %s second fingerprints, not %u and %s", i,
+			       info.bits, info.flags & SIMIDX_CREATE_FP2 ? "has" : "no", own->bits,
+			       own->flags & SIMIDX_CREATE_FP2 ? "has" : "no");
+	if (strcmp(info.profile, own->profile) != 0)
+		return sx_fail(err, SIMIDX_E_MISMATCH,
+			       "index %zu is of another profile: '%s', not '%s'", i, info.profile,
+			       own->profile);
+	if (info.n_check_fps != own->n_check_fps ||
+	    (info.n_check_fps && memcmp(info.check_fps, own->check_fps,
+					info.n_check_fps * sizeof(*info.check_fps)) != 0))
+		return sx_fail(err, SIMIDX_E_MISMATCH,
+			       "index %zu has other fingerprints of the same texts", i);
+	return info.flags & SIMIDX_CREATE_NOTES ? sd_check_notes(index, err) : SIMIDX_OK;
+}
+
+int sd_against_check(const simidx_dedup_options *options, simidx *index, simidx_error *err)
+{
+	simidx_info own = SIMIDX_INFO_INIT;
+	int rc = simidx_get_info(index, &own, err);
+
+	for (size_t i = 0; !rc && i < options->n_against; i++)
+		rc = check(&own, options->against[i], i, err);
+	return rc;
+}
+
+int sd_against_open(const simidx_dedup_options *options, struct sd_against_reader **out,
+		    simidx_error *err)
+{
+	simidx_info info = SIMIDX_INFO_INIT;
+	int rc = SIMIDX_OK;
+
+	*out = NULL;
+	if (!options->n_against)
+		return SIMIDX_OK;
+	*out = sx_calloc(options->n_against, sizeof(**out));
+	if (!*out)
+		return sx_fail_nomem(err);
+	for (size_t i = 0; !rc && i < options->n_against; i++) {
+		rc = simidx_get_info(options->against[i], &info, err);
+		if (!rc)
+			rc = simidx_reader_open(options->against[i], &(*out)[i].search, err);
+		if (!rc && info.flags & SIMIDX_CREATE_NOTES)
+			rc = simidx_reader_open(options->against[i], &(*out)[i].notes, err);
+	}
+	return rc;
+}
+
+void sd_against_close(const simidx_dedup_options *options, struct sd_against_reader *readers)
+{
+	for (size_t i = 0; readers && i < options->n_against; i++) {
+		simidx_reader_close(readers[i].search);
+		simidx_reader_close(readers[i].notes);
+	}
+	free(readers);
+}
+
+static int find_in(const simidx_dedup *dedup, struct sd_thread *thread, size_t i,
+		   struct sd_item *item, simidx_error *err)
+{
+	const struct sd_against_reader *readers = &thread->against[i];
+	simidx_results results = SIMIDX_RESULTS_INIT;
+	struct sd_candidate candidate = { 0 };
+	simidx_query query;
+	int rc = sd_kept_query(dedup->kept, dedup->options.against[i], &item->sketch, &query, err);
+
+	if (!rc)
+		rc = simidx_reader_search(readers->search, &query, &results, err);
+	for (size_t k = 0; !rc && !candidate.is_near && k < results.n; k++) {
+		if (sd_stops(dedup))
+			return sx_fail(err, SIMIDX_E_STOPPED, "stopped");
+		candidate.id = results.matches[k].id;
+		candidate.distance = results.matches[k].weighted_distance;
+		if (readers->notes && dedup->verifies)
+			rc = sd_compare_note(dedup, thread, readers->notes, item, &candidate, err);
+		else
+			sd_trust(dedup, item, &candidate);
+	}
+	if (rc)
+		return rc;
+	thread->n_exhausted += dedup->verifies && results.truncated && !candidate.is_near;
+	if (!candidate.is_near)
+		return SIMIDX_OK;
+	item->is_out = 1;
+	item->out = (simidx_dedup_near){ candidate.id, SIMIDX_DEDUP_AGAINST, candidate.similarity,
+					 candidate.distance,
+					 candidate.is_estimate ? SIMIDX_DEDUP_ESTIMATE : 0,
+					 (unsigned)i, 0 };
+	return SIMIDX_OK;
+}
+
+int sd_against_find(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
+		    simidx_error *err)
+{
+	int rc = SIMIDX_OK;
+
+	for (size_t i = 0; !rc && !item->is_out && i < dedup->options.n_against; i++)
+		rc = find_in(dedup, thread, i, item, err);
+	return rc;
+}

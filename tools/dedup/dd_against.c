@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "dedup/dd_against.h"
+
+#include "common/tl_msg.h"
+#include "common/tl_path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct dd_against {
+	const struct dd_options *options;
+	simidx **handle;
+	simidx_reader **reader;
+};
+
+/* The same things as simidx_dedup_open(), but with the path. */
+static int check(const char *path, const simidx_info *info, simidx *kept,
+		 const struct dd_options *options, enum simidx_dedup_kind kind)
+{
+	simidx_info own = SIMIDX_INFO_INIT;
+	simidx_error err;
+
+	if (simidx_get_info(kept, &own, &err))
+		return tl_index_error(options->index, &err);
+	if (info->flags & SIMIDX_CREATE_NO_IDS)
+		return tl_error("%s: has no ids, so its documents cannot be named", path);
+	if (strcmp(info->profile, own.profile) != 0)
+		return tl_error("%s: has the profile '%s', and what is compared with it '%s'", path,
+				info->profile, own.profile);
+	if (kind != SIMIDX_DEDUP_FINGERPRINTS && !(info->flags & SIMIDX_CREATE_FP2))
+		return tl_error("%s: has no second fingerprints", path);
+	if (kind == SIMIDX_DEDUP_FINGERPRINTS && info->flags & SIMIDX_CREATE_FP2)
+		return tl_error("%s: holds more than bare fingerprints", path);
+	if (info->bits != own.bits)
+		return tl_error("%s: its fingerprints have %u bits, and not %u", path, info->bits,
+				own.bits);
+	if (info->documents && !(info->flags & SIMIDX_CREATE_NOTES) &&
+	    kind == SIMIDX_DEDUP_TEXTS && !options->no_verify)
+		tl_notice("%s: its documents are compared by their fingerprints only", path);
+	return 0;
+}
+
+static int open_one(struct dd_against *against, size_t i, simidx *kept,
+		    enum simidx_dedup_kind kind)
+{
+	const struct dd_options *options = against->options;
+	const char *path = options->against.at[i];
+	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
+	simidx_info info;
+	simidx_error err;
+
+	how.flags = SIMIDX_OPEN_READ_ONLY;
+	if (options->is_untrusted || tl_path_is_foreign(path))
+		how.flags |= SIMIDX_OPEN_UNTRUSTED;
+	if (tl_path_open(path, &how, &against->handle[i], &info, &err))
+		return tl_index_error(path, &err);
+	if (check(path, &info, kept, options, kind))
+		return TL_TROUBLE;
+	return simidx_reader_open(against->handle[i], &against->reader[i], &err) ?
+		       tl_index_error(path, &err) :
+		       0;
+}
+
+struct dd_against *dd_against_open(const struct dd_options *options, simidx *kept,
+				   enum simidx_dedup_kind kind)
+{
+	size_t n = options->against.n;
+	struct dd_against *against = calloc(1, sizeof(*against));
+	int code = 0;
+
+	if (against) {
+		against->options = options;
+		against->handle = calloc(n + 1, sizeof(simidx *));
+		against->reader = calloc(n + 1, sizeof(simidx_reader *));
+	}
+	if (!against || !against->handle || !against->reader)
+		code = tl_error("out of memory");
+	for (size_t i = 0; !code && i < n; i++)
+		code = open_one(against, i, kept, kind);
+	if (!code)
+		return against;
+	dd_against_close(against);
+	return NULL;
+}
+
+void dd_against_close(struct dd_against *against)
+{
+	if (!against)
+		return;
+	for (size_t i = 0; against->reader && against->handle && i < against->options->against.n;
+	     i++) {
+		simidx_reader_close(against->reader[i]);
+		simidx_close(against->handle[i]);
+	}
+	free(against->reader);
+	free(against->handle);
+	free(against);
+}
+
+simidx *const *dd_against_handles(const struct dd_against *against)
+{
+	return against->handle;
+}
+
+const char *dd_against_path(const struct dd_against *against, unsigned i)
+{
+	return against->options->against.at[i];
+}
+
+const char *dd_against_label(struct dd_against *against, unsigned i, uint64_t id, size_t *size)
+{
+	simidx_match match;
+
+	*size = 0;
+	if (simidx_reader_find_id(against->reader[i], id, &match, NULL) || !match.label)
+		return NULL;
+	*size = match.label_size;
+	return match.label;
+}

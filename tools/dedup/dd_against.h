@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The indexes of --against, which are only read.
+ */
+
+#ifndef DD_AGAINST_H
+#define DD_AGAINST_H
+
+#include <simidx_dedup.h>
+
+#include "dedup/dd_options.h"
+
+struct dd_against;
+
+/**
+ * Open them.
+ *
+ * @param kept  the index of what is kept: they must have its profile, bits and fingerprints
+ * @return NULL with a message
+ */
+struct dd_against *dd_against_open(const struct dd_options *options, simidx *kept,
+				   enum simidx_dedup_kind kind);
+
+/** Close them. NULL is allowed. */
+void dd_against_close(struct dd_against *against);
+
+/** For simidx_dedup_options. */
+simidx *const *dd_against_handles(const struct dd_against *against);
+
+/** The path of one, as it was given. */
+const char *dd_against_path(const struct dd_against *against, unsigned i);
+
+/**
+ * The label of a document.
+ *
+ * @param size  set to its bytes, which are valid until the next call; 0 with NULL: it has none, or
+ *              is not there any more
+ */
+const char *dd_against_label(struct dd_against *against, unsigned i, uint64_t id, size_t *size);
+
+#endif /* DD_AGAINST_H */
