@@ -85,6 +85,8 @@ static int step_sketch(simidx_dedup *dedup, unsigned number, size_t i, simidx_er
 	if (!rc && !sd_is_empty(item))
 		rc = sd_kept_query(dedup->kept, NULL, &item->sketch, &item->query, err);
 	dedup->fp[i] = item->sketch.fp;
+	if (!rc && !sd_is_empty(item))
+		rc = sd_against_find(dedup, thread, item, err);
 	return rc;
 }
 
@@ -179,11 +181,8 @@ static int step_search(simidx_dedup *dedup, unsigned number, size_t i, simidx_er
 	size_t n;
 	int rc;
 
-	if (sd_is_empty(item))
+	if (sd_is_empty(item) || item->is_out)
 		return SIMIDX_OK;
-	rc = sd_against_find(dedup, thread, item, err);
-	if (rc || item->is_out || !dedup->verifies)
-		return rc;
 	rc = simidx_reader_search_beside(thread->reader, &item->query, dedup->fp, i, &results,
 					 &beside, &n, err);
 	item->is_searched = !rc && is_size_known(dedup, &item->query, i);
@@ -208,11 +207,12 @@ static int run_all(simidx_dedup *dedup, simidx_error *err)
 {
 	int rc = run(dedup, step_sketch, err);
 
+	if (rc || !dedup->verifies)
+		return rc;
+	rc = sd_kept_documents(dedup->kept, &dedup->documents, err);
 	if (!rc)
-		rc = sd_kept_documents(dedup->kept, &dedup->documents, err);
-	if (!rc && (dedup->verifies || dedup->options.n_against))
 		rc = run(dedup, step_search, err);
-	return rc || !dedup->verifies ? rc : run(dedup, step_set, err);
+	return rc ? rc : run(dedup, step_set, err);
 }
 
 static void *lead(void *ctx)

@@ -125,7 +125,7 @@ static int find_near(simidx_dedup *dedup, simidx_reader *reader, struct sd_item 
 		if (!rc && candidate.is_near)
 			rc = add_near(dedup, &candidate, (*n)++, err);
 	}
-	dedup->exhausted += dedup->verifies && results.truncated && !*n;
+	dedup->counts.exhausted += dedup->verifies && results.truncated && !*n;
 	bytes = results.n * sizeof(*results.matches) + dedup->near_room * sizeof(*dedup->near) +
 		sd_kept_bytes(dedup->kept);
 	if (bytes > dedup->counts.most_bytes)

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dedup/sd_ahead.h"
-#include "dedup/sd_decide.h"
-#include "dedup/sd_state.h"
 #include <simidx_info.h>
 
 #include "dedup/sd_against.h"
+#include "dedup/sd_ahead.h"
+#include "dedup/sd_decide.h"
 #include "dedup/sd_remember.h"
+#include "dedup/sd_state.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 #include "util/sx_pool.h"
@@ -159,8 +159,8 @@ static void clear(struct sd_item *item, size_t n)
 	for (; n; n--, item++) {
 		free(item->bytes);
 		free(item->found);
-		free(item->beside);
 		free(item->full);
+		free(item->beside);
 		sd_shingles_free(&item->set);
 		memset(item, 0, sizeof(*item));
 	}
@@ -212,14 +212,14 @@ static void count(simidx_dedup *dedup)
 {
 	simidx_dedup_counts *counts = &dedup->counts;
 
-	counts->empty = counts->changed = counts->unread = counts->foreign = 0;
-	counts->exhausted = dedup->exhausted;
+	counts->empty = counts->foreign = counts->changed = counts->unread = 0;
 	for (unsigned i = 0; i < dedup->options.threads; i++) {
-		const struct sd_thread *thread = &dedup->thread[i];
+		struct sd_thread *thread = &dedup->thread[i];
 
 		counts->empty += thread->n_empty;
 		counts->foreign += thread->n_foreign;
 		counts->exhausted += thread->n_exhausted;
+		thread->n_exhausted = 0;
 		if (thread->texts)
 			sd_texts_count(thread->texts, &counts->changed, &counts->unread);
 	}

@@ -120,7 +120,7 @@ unsigned sd_max_weight(double similarity)
 
 unsigned sd_max_bits(double similarity)
 {
-	return (unsigned)(14.5 + 20 * apart(similarity));
+	return (unsigned)(12.5 + 20 * apart(similarity));
 }
 
 int sd_kept_documents(const struct sd_kept *kept, uint64_t *documents, simidx_error *err)

@@ -119,7 +119,6 @@ struct simidx_dedup {
 	simidx_match *match;     /* of one row: its candidates, and what it is near to */
 	simidx_dedup_near *near;
 	size_t match_room, near_room;
-	uint64_t exhausted;      /* by all batches that are decided, without those of threads */
 	simidx_dedup_counts counts; /* by all batches that are decided */
 };
 
