@@ -28,11 +28,11 @@
  * Rows are gathered into batches, of which several threads make the fingerprints, search them
  * among what was kept before and among each other, and compare texts; meanwhile the next rows are
  * added. Then the rows are decided in their turn, and most of what is to be compared was compared
- * by the threads.
- * So neither the number of threads nor the size of batches changes a decision: the candidates of a
- * row are those that its query finds among the rows kept before it, ordered by distance and then by
- * their place in the input. Of these the first SIMIDX_DEDUP_MOST_COMPARED, or all, are compared,
- * until one is similar enough; and beyond them one of the same bytes.
+ * by the threads. So neither the number of threads nor the size of batches changes a decision, as
+ * long as texts can be read again: the candidates of a row are those that its query finds among the
+ * rows kept before it, ordered by distance and then by their place in the input. Of these the first
+ * SIMIDX_DEDUP_MOST_COMPARED, or all, are compared, until one is similar enough; and beyond them
+ * one of the same bytes.
  */
 
 #ifndef SIMIDX_DEDUP_H
@@ -133,8 +133,10 @@ typedef struct simidx_dedup_near {
 
 /**
  * What the caller does. From each, anything but 0 ends the call in which it happened, which
- * returns it; codes above 0 are the caller's own. All but read_text are called by the thread that
- * calls the library.
+ * returns it; codes above 0 are the caller's own. All but read_text and stop are called by the
+ * thread that calls the library. Those two are called by others, too, also between two calls of the
+ * caller's, from the simidx_dedup_add() that fills a batch to the end of the next flush or of
+ * simidx_dedup_close().
  */
 typedef struct simidx_dedup_calls {
 	void *ctx; /**< the first parameter of each */
@@ -208,7 +210,7 @@ typedef struct simidx_dedup_options {
 	/** Bits that may differ in place of that, for bare fingerprints and for texts with
 	    SIMIDX_DEDUP_NO_VERIFY; -1 = 3, or by weight */
 	int max_bits;
-	unsigned threads;      /**< 1 to 256 */
+	unsigned threads;      /**< 1 to 256; from 2 on they are beside the caller's */
 	size_t batch_rows;     /**< of a batch, at most; at least 1. Two batches are in memory */
 	uint64_t batch_bytes;  /**< of its rows, if there is more than one */
 	const char *tmpdir;    /**< where texts are put aside, copied; NULL = $TMPDIR, or /tmp */
@@ -241,15 +243,17 @@ typedef struct simidx_dedup_options {
  *                and check fingerprints of an extractor and with SIMIDX_CREATE_FP2, for features
  *                with SIMIDX_CREATE_FP2 alone, for bare fingerprints without either; never with
  *                SIMIDX_CREATE_NO_IDS
- * @param writer  of the index. Its transaction is open from the first simidx_dedup_add() to the
- *                end of simidx_dedup_flush(); at other times, and in calls.committing, the caller
- *                may use it, but must not leave a transaction open. Both are borrowed and must
- *                live longer
+ * @param writer  of the index. With SIMIDX_DEDUP_LASTING its transaction is open only while a
+ *                batch is decided, within one call; otherwise, where other writers would wait as
+ *                long as the caller takes, from the first simidx_dedup_add() to the end of
+ *                simidx_dedup_flush(). At other times, and in calls.committing, the caller may use
+ *                it, but must not leave a transaction open. Both are borrowed and must live longer
  * @param out     for simidx_dedup_close()
  * @return SIMIDX_OK; SIMIDX_E_ARG for a value out of range or calls.decided = NULL;
  *         SIMIDX_E_MISMATCH if the index does not hold such rows (the text says what it holds),
  *         keeps no notes though something is to be remembered, or remembers by another rule, and
- *         the same of another index (the text says which, from 0), or if that has another profile;
+ *         the same of another index, or if that has another profile (the text of errors of another
+ *         index begins with "index N: ", N from 0, here and later);
  *         SIMIDX_E_UNSUPPORTED for texts without ICU's data; SIMIDX_E_NOMEM; what
  *         simidx_text_open_for() and simidx_reader_open() return
  *
@@ -258,7 +262,7 @@ typedef struct simidx_dedup_options {
 int simidx_dedup_open(simidx *index, simidx_writer *writer, const simidx_dedup_options *options,
 		      simidx_dedup **out, simidx_error *err) SIMIDX_CHECK_RESULT;
 
-/** End; what was added and not decided is forgotten. NULL is allowed. */
+/** End; what was added and not decided is forgotten, and the threads end. NULL is allowed. */
 void simidx_dedup_close(simidx_dedup *dedup);
 
 /**

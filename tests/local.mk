@@ -207,7 +207,10 @@ unit_tools = \
 unit_text = \
 	tests/support/sxt_text.c \
 	tests/support/sxt_text.h \
+	tests/support/sxt_dedup.c \
+	tests/support/sxt_dedup.h \
 	tests/unit/t_dedup.c \
+	tests/unit/t_dedup_refused.c \
 	tests/unit/t_sd_prefixes.c \
 	tests/unit/t_sd_shingles.c \
 	tests/unit/t_text.c \

@@ -3,6 +3,7 @@
 
 #include "dedup/sd_against.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ struct sd_against_reader {
 	simidx_reader *notes; /* NULL where the index has none */
 };
 
-static int check(const simidx_info *own, simidx *index, size_t i, simidx_error *err)
+static int check(const simidx_info *own, simidx *index, simidx_error *err)
 {
 	simidx_info info = SIMIDX_INFO_INIT;
 	int rc = simidx_get_info(index, &info, err);
@@ -26,22 +27,34 @@ static int check(const simidx_info *own, simidx *index, size_t i, simidx_error *
 	if (rc)
 		return rc;
 	if (info.flags & SIMIDX_CREATE_NO_IDS)
-		return sx_fail(err, SIMIDX_E_MISMATCH, "index %zu has no ids", i);
+		return sx_fail(err, SIMIDX_E_MISMATCH, "it has no ids");
 	if (info.bits != own->bits || (info.flags ^ own->flags) & SIMIDX_CREATE_FP2)
 		return sx_fail(err, SIMIDX_E_MISMATCH,
-			       "index %zu has %u bits and %s second fingerprints, not %u and %s", i,
+			       "it has %u bits and %s second fingerprints, not %u and %s",
 			       info.bits, info.flags & SIMIDX_CREATE_FP2 ? "has" : "no", own->bits,
 			       own->flags & SIMIDX_CREATE_FP2 ? "has" : "no");
 	if (strcmp(info.profile, own->profile) != 0)
 		return sx_fail(err, SIMIDX_E_MISMATCH,
-			       "index %zu is of another profile: '%s', not '%s'", i, info.profile,
-			       own->profile);
+			       "it is of another profile: '%s', not '%s'",
+			       *info.profile ? info.profile : "none", own->profile);
 	if (info.n_check_fps != own->n_check_fps ||
 	    (info.n_check_fps && memcmp(info.check_fps, own->check_fps,
 					info.n_check_fps * sizeof(*info.check_fps)) != 0))
 		return sx_fail(err, SIMIDX_E_MISMATCH,
-			       "index %zu has other fingerprints of the same texts", i);
+			       "it has other fingerprints of the same texts");
 	return info.flags & SIMIDX_CREATE_NOTES ? sd_check_notes(index, err) : SIMIDX_OK;
+}
+
+/* Say in an error which index it is about, as simidx_dedup.h promises. */
+static int name_index(size_t i, int rc, simidx_error *err)
+{
+	simidx_error whole;
+
+	if (!rc || !err || rc == SIMIDX_E_STOPPED || rc == SIMIDX_E_NOMEM)
+		return rc;
+	whole = *err;
+	snprintf(err->text, sizeof(err->text), "index %zu: %.460s", i, whole.text);
+	return rc;
 }
 
 int sd_against_check(const simidx_dedup_options *options, simidx *index, simidx_error *err)
@@ -50,7 +63,7 @@ int sd_against_check(const simidx_dedup_options *options, simidx *index, simidx_
 	int rc = simidx_get_info(index, &own, err);
 
 	for (size_t i = 0; !rc && i < options->n_against; i++)
-		rc = check(&own, options->against[i], i, err);
+		rc = name_index(i, check(&own, options->against[i], err), err);
 	return rc;
 }
 
@@ -108,7 +121,7 @@ static int find_in(const simidx_dedup *dedup, struct sd_thread *thread, size_t i
 	}
 	if (rc)
 		return rc;
-	thread->n_exhausted += dedup->verifies && results.truncated && !candidate.is_near;
+	item->is_exhausted |= dedup->verifies && results.truncated;
 	if (!candidate.is_near)
 		return SIMIDX_OK;
 	item->is_out = 1;
@@ -125,6 +138,6 @@ int sd_against_find(const simidx_dedup *dedup, struct sd_thread *thread, struct 
 	int rc = SIMIDX_OK;
 
 	for (size_t i = 0; !rc && !item->is_out && i < dedup->options.n_against; i++)
-		rc = find_in(dedup, thread, i, item, err);
+		rc = name_index(i, find_in(dedup, thread, i, item, err), err);
 	return rc;
 }

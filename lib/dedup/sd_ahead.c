@@ -220,6 +220,7 @@ static void *lead(void *ctx)
 	simidx_dedup *dedup = ctx;
 
 	dedup->ahead.rc = run_all(dedup, &dedup->ahead.err);
+	atomic_store(&dedup->ahead.is_done, 1);
 	return NULL;
 }
 
@@ -229,7 +230,9 @@ void sd_ahead_begin(simidx_dedup *dedup)
 	sigset_t all, before;
 
 	ahead->is_beside = 0;
-	if (dedup->options.threads == 1)
+	atomic_store(&ahead->is_done, 0);
+	/* Of a lasting index others wait for the lock, and perhaps the caller for them. */
+	if (dedup->options.threads == 1 || dedup->options.flags & SIMIDX_DEDUP_LASTING)
 		return;
 	/* Signals are for the caller's threads. */
 	sigfillset(&all);

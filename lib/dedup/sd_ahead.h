@@ -14,7 +14,7 @@
 
 /**
  * Begin to do it, for the batch at hand, while the caller goes on with other things; with one
- * thread not yet.
+ * thread, or with a lasting index, not yet.
  */
 void sd_ahead_begin(simidx_dedup *dedup);
 

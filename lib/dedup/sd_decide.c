@@ -125,7 +125,8 @@ static int find_near(simidx_dedup *dedup, simidx_reader *reader, struct sd_item 
 		if (!rc && candidate.is_near)
 			rc = add_near(dedup, &candidate, (*n)++, err);
 	}
-	dedup->counts.exhausted += dedup->verifies && results.truncated && !*n;
+	dedup->counts.exhausted +=
+		dedup->verifies && (results.truncated || item->is_exhausted) && !*n;
 	bytes = results.n * sizeof(*results.matches) + dedup->near_room * sizeof(*dedup->near) +
 		sd_kept_bytes(dedup->kept);
 	if (bytes > dedup->counts.most_bytes)
@@ -211,7 +212,7 @@ int sd_decide(simidx_dedup *dedup, simidx_reader *reader, struct sd_item *item, 
 		item->row.flags |= SIMIDX_DEDUP_EMPTY;
 	if (!rc && (!n || options->flags & SIMIDX_DEDUP_PAIRS))
 		rc = keep(dedup, item, err);
-	if (!rc && n && options->flags & SIMIDX_DEDUP_LASTING && dedup->verifies)
+	else if (!rc && options->flags & SIMIDX_DEDUP_LASTING && dedup->verifies)
 		rc = remember_left_out(dedup, reader, item, err);
 	if (rc)
 		return rc;

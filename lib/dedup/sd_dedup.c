@@ -171,6 +171,7 @@ void simidx_dedup_close(simidx_dedup *dedup)
 	if (!dedup)
 		return;
 	if (dedup->is_begun) {
+		atomic_store(&dedup->is_closing, 1);
 		if (dedup->ahead.is_beside)
 			sd_ahead_end(dedup, NULL);
 		simidx_writer_rollback(dedup->writer);
@@ -214,12 +215,10 @@ static void count(simidx_dedup *dedup)
 
 	counts->empty = counts->foreign = counts->changed = counts->unread = 0;
 	for (unsigned i = 0; i < dedup->options.threads; i++) {
-		struct sd_thread *thread = &dedup->thread[i];
+		const struct sd_thread *thread = &dedup->thread[i];
 
 		counts->empty += thread->n_empty;
 		counts->foreign += thread->n_foreign;
-		counts->exhausted += thread->n_exhausted;
-		thread->n_exhausted = 0;
 		if (thread->texts)
 			sd_texts_count(thread->texts, &counts->changed, &counts->unread);
 	}
@@ -345,11 +344,8 @@ int simidx_dedup_flush(simidx_dedup *dedup, int is_complete, simidx_error *err)
 /* The rows that were added are a batch: decide about the one before it. */
 static int turn(simidx_dedup *dedup, simidx_error *err)
 {
-	int rc;
+	int rc = end_batch(dedup, 0, err);
 
-	if (dedup->failed)
-		return sx_fail(err, SIMIDX_E_STATE, "an earlier call has failed");
-	rc = end_batch(dedup, 0, err);
 	if (!rc)
 		rc = begin_batch(dedup, err);
 	return rc || dedup->ahead.is_beside ? rc : end_batch(dedup, 0, err);
@@ -388,7 +384,14 @@ int simidx_dedup_add(simidx_dedup *dedup, const simidx_dedup_row *given, simidx_
 	sx_err_clear(err);
 	if (!dedup)
 		return sx_fail(err, SIMIDX_E_ARG, "dedup is NULL");
+	if (dedup->failed)
+		return sx_fail(err, SIMIDX_E_STATE, "an earlier call has failed");
 	rc = check_row(dedup, row, err);
+	if (rc)
+		return rc;
+	/* Somebody may wait for the decisions, and rows come slowly. */
+	if (dedup->ahead.is_beside && atomic_load(&dedup->ahead.is_done))
+		rc = end_batch(dedup, 0, err);
 	if (rc)
 		return rc;
 	filling = &dedup->filling;

@@ -81,6 +81,7 @@ static int judge_sketch(const simidx_dedup *dedup, struct sd_thread *thread, str
 					    item->n_brief - SD_NOTE_HEAD, note->body, note->size,
 					    &candidate->similarity)) {
 		thread->n_foreign++;
+		candidate->is_estimate = 0;
 		sd_trust(dedup, item, candidate);
 		return SIMIDX_OK;
 	}
@@ -153,12 +154,18 @@ int sd_is_left_out_again(const simidx_dedup *dedup, simidx_reader *reader, struc
 	    dedup->options.remember == SIMIDX_DEDUP_FINGERPRINT)
 		return SIMIDX_OK;
 	rc = remembered(reader, near->id, &note, err);
+	if (rc == SIMIDX_E_NOT_FOUND) { /* deleted meanwhile, by another process */
+		sx_err_clear(err);
+		*is = 0;
+		return SIMIDX_OK;
+	}
 	if (rc)
 		return rc;
-	*is = note.kind == SD_NOTE_TEXT;
+	/* Texts that were compared, a later run compares again. */
+	*is = note.kind == SD_NOTE_TEXT && near->similarity >= 0;
 	if (*is)
 		return SIMIDX_OK;
-	rc = judge_sketch(dedup, &dedup->thread[0], item, &note, &candidate, err);
+	rc = judge_note(dedup, &dedup->thread[0], item, &note, &candidate, err);
 	*is = candidate.is_near;
 	return rc;
 }

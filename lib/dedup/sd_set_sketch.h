@@ -46,10 +46,10 @@ size_t sd_set_sketch_make(const uint64_t *hash, size_t n, unsigned char out[SD_S
  * Estimate the similarity of two sets.
  *
  * @param a, b        sketches: any bytes, of these sizes
- * @param similarity  set to 0..1: 1 if the sets are equal (and of others only where no bit tells
- *                    them apart, a chance of 1 in 1,500 for large ones of equal size that differ
- *                    in two hashes); 0 if one is empty. Sets with lists are compared themselves, by
- *                    32 bits of each hash
+ * @param similarity  set to 0..1: 1 if the sets are equal, and where no bit tells them apart: for
+ *                    sets of equal size that differ in two hashes a chance of 1 in 1,500, and above
+ *                    3,072 hashes, where only a sample counts, a large one; 0 if one is empty. Sets
+ *                    with lists are compared themselves, by 32 bits of each hash
  * @return 0; -1 if one of them is no sketch, and *similarity is 0
  *
  * Cost: 0.3 microseconds; of sets of more than 3,072 hashes 5.

@@ -60,6 +60,7 @@ struct sd_item {
 	size_t n_brief;
 	unsigned char *full;     /* a note with its text: `n_full` bytes, or 0 */
 	size_t n_full;
+	int is_exhausted;        /* another index had more than it was compared with */
 	int is_out;              /* known ahead: it is near to something, and not kept */
 	simidx_dedup_near out;   /* if keeper is SIMIDX_DEDUP_AGAINST: to this */
 };
@@ -77,7 +78,6 @@ struct sd_thread {
 	struct sd_against_reader *against; /* of each index of the options */
 	uint64_t n_empty;
 	uint64_t n_foreign;      /* notes that say nothing */
-	uint64_t n_exhausted;    /* of rows that were compared with those of other indexes */
 };
 
 /** Rows that are gathered for a batch. */
@@ -90,6 +90,7 @@ struct sd_filling {
 /** The thread that leads the others through the first stage, if there is one, and its result. */
 struct sd_ahead {
 	int is_beside; /* there is one */
+	atomic_int is_done;
 	pthread_t thread;
 	int rc;
 	simidx_error err;
@@ -100,6 +101,7 @@ struct simidx_dedup {
 	char *tmpdir;            /* of the options */
 	simidx_writer *writer;
 	int failed;              /* a flush */
+	atomic_int is_closing;   /* so that threads end early */
 	int verifies;            /* texts are compared */
 	int has_notes;           /* the index */
 	struct sd_kept *kept;
@@ -129,7 +131,9 @@ static inline int sd_is_empty(const struct sd_item *item)
 
 static inline int sd_stops(const simidx_dedup *dedup)
 {
-	return dedup->options.calls.stop && dedup->options.calls.stop(dedup->options.calls.ctx);
+	return atomic_load_explicit(&dedup->is_closing, memory_order_relaxed) ||
+	       (dedup->options.calls.stop &&
+		dedup->options.calls.stop(dedup->options.calls.ctx));
 }
 
 #endif /* SD_STATE_H */

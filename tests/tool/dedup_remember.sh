@@ -163,6 +163,15 @@ run 0 "$dedup" -q --stream --index cut.ix --remember text -F jsonl - <<<'{"text"
 run 2 "$dedup" --stream --index cut.ix --remember sketch first.jsonl
 says 'cut.ix: remembers texts by --remember text'
 
+# What fingerprints had to decide, as a text could not be had again, is not new to the next run.
+for what in sketch text; do
+	for i in 1 2; do
+		run 0 "$dedup" -q --stream --spill 0 --dups gone.$i -F jsonl --index spill.$what --remember $what - < <(cat first.jsonl both.jsonl)
+		[ $i -eq 1 ] || [ ! -s out ] || fail "$(wc -l <out) rows come back with --remember $what"
+	done
+	grep -q '^fp' gone.1 || fail 'fingerprints have decided nothing: the test tests nothing'
+done
+
 # Killed at any time: no row is lost, none is cut, and the index is sound. What was kept twice is what was
 # written and not yet committed, and with texts nothing else comes through.
 for what in sketch text; do

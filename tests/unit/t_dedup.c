@@ -13,6 +13,7 @@
 
 #include "dedup/sd_shingles.h"
 #include "support/sxt.h"
+#include "support/sxt_dedup.h"
 
 #define MAX_ROWS 600
 #define MAX_TEXT 2000
@@ -52,25 +53,7 @@ static void tear_down(void)
 
 static void open_index(const char *name, int kind)
 {
-	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
-	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
-	simidx_text *text = NULL;
-	char *path = sxt_path(dir, name);
-
-	how.flags = SIMIDX_OPEN_CREATE;
-	how.create = &create;
-	create.flags = create_flags;
-	if (kind != SIMIDX_DEDUP_FINGERPRINTS)
-		create.flags |= SIMIDX_CREATE_FP2;
-	if (kind == SIMIDX_DEDUP_TEXTS) {
-		ck_assert_int_eq(simidx_text_open(NULL, &text, &err), SIMIDX_OK);
-		create.profile = simidx_text_profile(text);
-		create.check_fps = simidx_text_check_fps(text, &create.n_check_fps);
-	}
-	ck_assert_int_eq(simidx_open(path, &how, &index_of_kept, &err), SIMIDX_OK);
-	ck_assert_int_eq(simidx_writer_open(index_of_kept, NULL, &writer, &err), SIMIDX_OK);
-	simidx_text_close(text);
-	free(path);
+	sxt_dedup_index(dir, name, kind, create_flags, &index_of_kept, &writer);
 }
 
 static void close_index(void)
@@ -168,8 +151,12 @@ static int run(const simidx_dedup_options *options, unsigned source)
 	}
 	if (!rc)
 		rc = simidx_dedup_flush(dedup, 1, &err);
-	if (rc) /* only closing is of use then */
+	if (rc) { /* only closing is of use then */
+		simidx_dedup_row row = SIMIDX_DEDUP_ROW_INIT;
+
 		ck_assert_int_eq(simidx_dedup_flush(dedup, 1, NULL), SIMIDX_E_STATE);
+		ck_assert_int_eq(simidx_dedup_add(dedup, &row, NULL), SIMIDX_E_STATE);
+	}
 	simidx_dedup_close(dedup);
 	return rc;
 }
@@ -522,65 +509,61 @@ START_TEST(test_calls_that_fail)
 }
 END_TEST
 
-START_TEST(test_bad_arguments)
+/* A lasting index is locked only while a batch is decided: others may wait for it. */
+START_TEST(test_lock_between_calls)
 {
-	simidx_dedup_options good = options_of(SIMIDX_DEDUP_TEXTS, 1, 10), bad;
-	simidx_dedup_row row = SIMIDX_DEDUP_ROW_INIT;
+	simidx_dedup_options options = options_of(SIMIDX_DEDUP_TEXTS, 2, 10);
+	simidx_writer *other;
 	simidx_dedup *dedup;
 
-	open_index("texts", SIMIDX_DEDUP_TEXTS);
-#define REFUSED(want, field, value)                                                           \
-	do {                                                                                  \
-		bad = good;                                                                   \
-		bad.field = value;                                                            \
-		ck_assert_int_eq(simidx_dedup_open(index_of_kept, writer, &bad, &dedup, &err), \
-				 want);                                                       \
-		ck_assert_ptr_null(dedup);                                                    \
-		ck_assert_int_eq(err.code, want);                                             \
-	} while (0)
-	REFUSED(SIMIDX_E_ARG, size, 3);
-	REFUSED(SIMIDX_E_ARG, kind, 3);
-	REFUSED(SIMIDX_E_ARG, kind, -1);
-	REFUSED(SIMIDX_E_ARG, flags, 1u << 20);
-	REFUSED(SIMIDX_E_ARG, similarity, 0);
-	REFUSED(SIMIDX_E_ARG, similarity, 1.1);
-	REFUSED(SIMIDX_E_ARG, threads, 0);
-	REFUSED(SIMIDX_E_ARG, threads, 257);
-	REFUSED(SIMIDX_E_ARG, batch_rows, 0);
-	REFUSED(SIMIDX_E_ARG, calls.decided, NULL);
-	REFUSED(SIMIDX_E_ARG, remember, 3);
-	REFUSED(SIMIDX_E_ARG, n_against, 1);
-	REFUSED(SIMIDX_E_MISMATCH, remember, SIMIDX_DEDUP_SKETCH);
-	good.against = &index_of_kept;
-	good.n_against = 1;
-	REFUSED(SIMIDX_E_ARG, flags, SIMIDX_DEDUP_PAIRS);
-	good.n_against = 0;
-	good.flags = SIMIDX_DEDUP_NO_VERIFY;
-	REFUSED(SIMIDX_E_ARG, remember, SIMIDX_DEDUP_SKETCH);
-	good.flags = 0;
-	REFUSED(SIMIDX_E_MISMATCH, kind, SIMIDX_DEDUP_FEATURES);
-	REFUSED(SIMIDX_E_MISMATCH, kind, SIMIDX_DEDUP_FINGERPRINTS);
-	good.calls.read_text = NULL;
-	ck_assert_int_eq(simidx_dedup_open(index_of_kept, writer, &good, &dedup, &err), SIMIDX_OK);
-	row.text_size = 1;
-	ck_assert_int_eq(simidx_dedup_add(dedup, &row, &err), SIMIDX_E_ARG);
-	row.text = "x";
-	row.flags = SIMIDX_DEDUP_PLACED;
-	ck_assert_int_eq(simidx_dedup_add(dedup, &row, &err), SIMIDX_E_ARG);
-	row.flags = 8;
-	ck_assert_int_eq(simidx_dedup_add(dedup, &row, &err), SIMIDX_E_ARG);
-	row.flags = 0;
-	row.text_size = ((size_t)1 << 30) + 1;
-	ck_assert_int_eq(simidx_dedup_add(dedup, &row, &err), SIMIDX_E_RANGE);
-	row.size = 0;
-	ck_assert_int_eq(simidx_dedup_add(dedup, &row, &err), SIMIDX_E_ARG);
+	make_texts(25, 10);
+	options.flags = SIMIDX_DEDUP_LASTING;
+	open_index("ix", SIMIDX_DEDUP_TEXTS);
+	ck_assert_int_eq(simidx_writer_open(index_of_kept, NULL, &other, &err), SIMIDX_OK);
+	ck_assert_int_eq(simidx_dedup_open(index_of_kept, writer, &options, &dedup, &err),
+			 SIMIDX_OK);
+	n_decided = 0;
+	for (size_t i = 0; i < n_rows; i++) {
+		simidx_dedup_row row = SIMIDX_DEDUP_ROW_INIT;
+
+		row.text = rows[i].text;
+		row.text_size = strlen(rows[i].text);
+		row.extra = &i;
+		row.extra_size = sizeof(i);
+		ck_assert_int_eq(simidx_dedup_add(dedup, &row, &err), SIMIDX_OK);
+		ck_assert_int_eq(simidx_writer_begin(other, &err), SIMIDX_OK);
+		simidx_writer_rollback(other);
+	}
+	ck_assert_uint_eq(n_decided, 20);
 	simidx_dedup_close(dedup);
-	simidx_dedup_close(NULL);
+	simidx_writer_close(other);
 	close_index();
-	open_index("bare", SIMIDX_DEDUP_FINGERPRINTS);
-	REFUSED(SIMIDX_E_MISMATCH, kind, SIMIDX_DEDUP_TEXTS);
-	REFUSED(SIMIDX_E_MISMATCH, kind, SIMIDX_DEDUP_FEATURES);
-	close_index();
+}
+END_TEST
+
+/* Pairs of a lasting index: each row is stored once, whatever the size of a batch. */
+START_TEST(test_pairs_that_last)
+{
+	const size_t batches[] = { 1, 7, 1000 };
+	size_t n_pairs[3] = { 0 };
+
+	make_texts(100, 11);
+	for (int i = 0; i < 3; i++) {
+		simidx_dedup_options options = options_of(SIMIDX_DEDUP_TEXTS, 1, batches[i]);
+		simidx_info info = SIMIDX_INFO_INIT;
+
+		options.flags = SIMIDX_DEDUP_LASTING | SIMIDX_DEDUP_PAIRS;
+		options.similarity = .4;
+		open_index((char[]){ 'p', (char)('0' + i), 0 }, SIMIDX_DEDUP_TEXTS);
+		ck_assert_int_eq(run(&options, 0), SIMIDX_OK);
+		for (size_t k = 0; k < n_rows; k++)
+			n_pairs[i] += rows[k].n_near;
+		ck_assert_int_eq(simidx_get_info(index_of_kept, &info, NULL), SIMIDX_OK);
+		ck_assert_uint_eq(info.documents, n_rows - 1); /* one is empty */
+		ck_assert_uint_gt(n_pairs[i], 0);
+		ck_assert_uint_eq(n_pairs[i], n_pairs[0]);
+		close_index();
+	}
 }
 END_TEST
 
@@ -593,7 +576,8 @@ static const sxt_test tests[] = {
 	{ &test_against, 0, 1 },
 	{ &test_fingerprints, 0, 1 },
 	{ &test_calls_that_fail, 0, 1 },
-	{ &test_bad_arguments, 0, 1 },
+	{ &test_lock_between_calls, 0, 1 },
+	{ &test_pairs_that_last, 0, 1 },
 };
 
 SXT_SUITE(dedup, set_up, tear_down);

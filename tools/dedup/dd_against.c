@@ -6,6 +6,7 @@
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,8 @@ static int check(const char *path, const simidx_info *info, simidx *kept,
 		return tl_error("%s: has no ids, so its documents cannot be named", path);
 	if (strcmp(info->profile, own.profile) != 0)
 		return tl_error("%s: has the profile '%s', and what is compared with it '%s'", path,
-				info->profile, own.profile);
+				*info->profile ? info->profile : "none",
+				*own.profile ? own.profile : "none");
 	if (kind != SIMIDX_DEDUP_FINGERPRINTS && !(info->flags & SIMIDX_CREATE_FP2))
 		return tl_error("%s: has no second fingerprints", path);
 	if (kind == SIMIDX_DEDUP_FINGERPRINTS && info->flags & SIMIDX_CREATE_FP2)
@@ -102,6 +104,19 @@ void dd_against_close(struct dd_against *against)
 simidx *const *dd_against_handles(const struct dd_against *against)
 {
 	return against->handle;
+}
+
+const char *dd_against_blamed(const struct dd_against *against, simidx_error *err)
+{
+	simidx_error whole = *err;
+	size_t i;
+	int n = 0;
+
+	if (!against || sscanf(err->text, "index %zu: %n", &i, &n) != 1 || !n ||
+	    i >= against->options->against.n)
+		return NULL;
+	snprintf(err->text, sizeof(err->text), "%s", whole.text + n);
+	return against->options->against.at[i];
 }
 
 const char *dd_against_path(const struct dd_against *against, unsigned i)

@@ -29,6 +29,15 @@ void dd_against_close(struct dd_against *against);
 /** For simidx_dedup_options. */
 simidx *const *dd_against_handles(const struct dd_against *against);
 
+/**
+ * Which of them an error of libsimidx-dedup is about: simidx_dedup.h says how it names it.
+ *
+ * @param against  NULL is allowed
+ * @param err      the name of the index is taken out of its text
+ * @return its path, or NULL: none
+ */
+const char *dd_against_blamed(const struct dd_against *against, simidx_error *err);
+
 /** The path of one, as it was given. */
 const char *dd_against_path(const struct dd_against *against, unsigned i);
 

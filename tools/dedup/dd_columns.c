@@ -23,7 +23,8 @@ void dd_columns_json_path(struct tl_json *json, const char *path, uint64_t line,
 		tl_json_unsigned(json, line_key, line);
 }
 
-/* Percent with one decimal, rounded down, so that only equal sets have 100.0. */
+/* Percent with one decimal, rounded down, so that of sets that were compared only equal ones have
+   100.0. */
 static double percent(double similarity)
 {
 	return (double)(uint64_t)(similarity * 1000 + 1e-9) / 10;

@@ -257,7 +257,7 @@ static int compare_fingerprints(const void *a, const void *b)
 static int find_keeper(struct dd_groups *groups, const struct member *member,
 		       const struct dd_name *kept, struct dd_against *against, struct place *place)
 {
-	const struct dd_name *name = &kept[member->keeper];
+	const struct dd_name *name;
 	unsigned i = member->other - 1;
 
 	*place = (struct place){ .id = member->keeper };
@@ -266,6 +266,7 @@ static int find_keeper(struct dd_groups *groups, const struct member *member,
 		place->label = dd_against_label(against, i, place->id, &place->label_size);
 		return 1;
 	}
+	name = &kept[member->keeper];
 	place->path = dd_files_path(groups->files, name->file);
 	place->line = name->line;
 	return is_as_read(groups, name->file);

@@ -49,6 +49,13 @@ static int read_mark(struct dd_index *index)
 	return 0;
 }
 
+static int refuse_choice(const struct dd_index *index, int made, int asked)
+{
+	return tl_error("%s: remembers texts by --remember %s, which was chosen when it was made: "
+			"--remember %s needs another INDEX",
+			index->options->index, dd_remember_word(made), dd_remember_word(asked));
+}
+
 /* What the index remembers, and whether that is what was asked for. */
 static int choose(struct dd_index *index, const simidx_info *info)
 {
@@ -58,13 +65,15 @@ static int choose(struct dd_index *index, const simidx_info *info)
 	if (read_mark(index))
 		return TL_TROUBLE;
 	index->remember = has_notes ? dd_mark_remember(index->mark) : SIMIDX_DEDUP_FINGERPRINT;
-	if (index->remember < 0 || (has_notes && index->remember == SIMIDX_DEDUP_FINGERPRINT))
+	if (index->remember < 0 || (has_notes && index->remember == SIMIDX_DEDUP_FINGERPRINT)) {
 		index->remember = asked > 0 ? asked : SIMIDX_DEDUP_SKETCH;
+		if (info->documents)
+			tl_notice("%s: another program has written to it, so what was chosen by "
+				  "--remember is not known any more: from here on --remember %s",
+				  options->index, dd_remember_word(index->remember));
+	}
 	if (asked >= 0 && asked != index->remember)
-		return tl_error("%s: remembers texts by --remember %s, which was chosen when it "
-				"was made: --remember %s needs another INDEX",
-				options->index, dd_remember_word(index->remember),
-				dd_remember_word(asked));
+		return refuse_choice(index, index->remember, asked);
 	if (info->documents && *info->profile && index->is_compared && !has_notes)
 		tl_notice("%s: documents of earlier runs are compared by their fingerprints only",
 			  options->index);
@@ -191,10 +200,17 @@ int dd_index_resume(struct dd_index *index)
 int dd_index_begin(struct dd_index *index)
 {
 	simidx_error err;
+	int made;
 
 	if (simidx_writer_begin(index->writer, &err))
 		return dd_index_fail(index, &err);
-	return read_mark(index);
+	if (read_mark(index))
+		return TL_TROUBLE;
+	/* Another run may have made its choice since the index was opened. */
+	made = dd_mark_remember(index->mark);
+	if (index->is_compared && made >= 0 && made != index->remember)
+		return refuse_choice(index, made, index->remember);
+	return 0;
 }
 
 const char *dd_index_mark(const struct dd_index *index)

@@ -119,7 +119,8 @@ static const struct tl_option output_rows[] = {
 	  .more = "With --stream: remember what was new in the index INDEX, which is made if it is "
 		  "not there; what is in it is not new. --remember says what decides then. What "
 		  "was left out and would not be by that is remembered, too, without its label: "
-		  "the same inputs again leave out all that was left out before. What was written "
+		  "the same inputs again leave out all that was left out before, but for documents "
+		  "that are then told as compared in vain (--all). What was written "
 		  "is synced before the commit that remembers it: after a crash the same inputs "
 		  "again, with >> to the same file, give each new one at least once." },
 	{ 0, "remember", "WHAT", TL_WORD(struct dd_options, remember, remember_words),
@@ -128,7 +129,8 @@ static const struct tl_option output_rows[] = {
 		  "come: fingerprint, sketch or text. It is chosen when the index is made, and "
 		  "stays. sketch (the default): at most 200 bytes, from which the similarity is "
 		  "estimated. It is written as '~83', and its standard error is 1.4 percent at 80 "
-		  "and less above. text: the text itself, compressed, with which later ones are "
+		  "and less above; of texts of more than 3,000 words '~100' may differ in a few. "
+		  "text: the text itself, compressed, with which later ones are "
 		  "compared exactly; of one of more than 8 MB a sketch. How many bytes that takes "
 		  "is told in the end. fingerprint: nothing else. The fingerprints decide then "
 		  "(up to a weight of 160, as with --no-verify), and the similarity is 'fp'. An "
@@ -169,8 +171,9 @@ static const struct tl_option resource_rows[] = {
 		  "that is full, the run ends with exit 2: all that was read before is decided and "
 		  "printed, and it is told where reading has ended. If there are too many files, "
 		  "or likely too many rows, that is told at the beginning. Not in this are the "
-		  "pages of the index, which the system takes back when it needs them, and what a "
-		  "thread needs for a text: up to 40 times its size." },
+		  "pages of the index, which the system takes back when it needs them, what a "
+		  "thread needs for a text, up to 40 times its size, and for each index of "
+		  "--against, 600K, and what is remembered of the texts that wait." },
 	{ 0, "spill", "BYTES", TL_SIZE(struct dd_options, spill, 0, UINT64_MAX),
 	  .help = "disk for texts that cannot be read again",
 	  .more = "Texts of pipes and compressed files cannot be read again, so those that are "
@@ -219,8 +222,8 @@ static const struct tl_option rows[] = {
 		       "distance, and path, line, path2, line2; so in --dups, where id2 is the id "
 		       "in the index, and a document of an earlier run or of --against has "
 		       "label2, if it has a label, and no path2, and one of --against has index2. "
-		       "What is not UTF-8 is in path_hex, path2_hex or label2_hex instead, two "
-		       "hex digits a byte.") },
+		       "What is not UTF-8 is in path_hex, path2_hex, label_hex, label2_hex, "
+		       "index_hex or index2_hex instead, two hex digits a byte.") },
 	{ TL_PARAGRAPH("A text that is contained in a much longer one is not near to it. Texts "
 		       "without words are near to texts of the same bytes only, and empty ones to "
 		       "nothing. A file that is reached twice counts once, also by another name of "

@@ -316,12 +316,14 @@ static void stream(struct dd_output *output, const simidx_dedup_row *row,
 		return;
 	}
 	other = find_other(output, near);
-	if (is_itself(row, &other)) {
+	/* In another index a label may mean another document. */
+	if (near->keeper != SIMIDX_DEDUP_AGAINST && is_itself(row, &other)) {
 		output->counts.known++;
 		return;
 	}
 	output->counts.near++;
-	output->counts.unnamed += !other.name && !other.label && !row->label_size;
+	output->counts.unnamed += near->keeper == SIMIDX_DEDUP_EARLIER && !other.label &&
+				  !row->label_size;
 	if (output->dups)
 		put_pair(output->dups, output, near, &extra->name, &other);
 }
@@ -399,11 +401,10 @@ void dd_output_tell(const struct dd_output *output)
 		tl_notice("%s document%s in %s already, with the same label: not new, and not in "
 			  "--dups",
 			  tl_write_count(counts->known, n), counts->known == 1 ? " is" : "s are",
-			  output->against ? "the indexes" : output->options->index);
+			  output->options->index);
 	if (counts->unnamed && output->dups)
-		tl_notice("%s document%s near to one of an earlier run, and have no labels: each "
-			  "may be that document itself, read again, so %s is no list of what can "
-			  "go",
+		tl_notice("%s document%s near to one of an earlier run, without a label: each may "
+			  "be that document itself, read again, so %s is no list of what can go",
 			  tl_write_count(counts->unnamed, n),
 			  counts->unnamed == 1 ? " is" : "s are", output->options->dups);
 	if (counts->trusted)

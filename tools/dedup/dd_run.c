@@ -256,8 +256,12 @@ static int is_stopped(void *ctx)
 }
 
 /* What the library returned, or one of the calls above, which have told of it. */
-static int tell(const struct run *run, int rc, const simidx_error *err)
+static int tell(const struct run *run, int rc, simidx_error *err)
 {
+	const char *other = rc < 0 ? dd_against_blamed(run->against, err) : NULL;
+
+	if (other)
+		return tl_index_error(other, err);
 	return rc < 0 ? dd_index_fail(run->index, err) : rc;
 }
 
@@ -561,7 +565,8 @@ int dd_run(const struct dd_options *options)
 		if (fflush(stdout))
 			tl_output_failed();
 		run.all.seconds = tl_seconds() - run.started;
-		unread = dd_summary_tell(&run.all, options, run.dedup, run.again, run.output);
+		unread = dd_summary_tell(&run.all, options, run.dedup, run.again, run.output,
+					 run.index ? dd_index_remember(run.index) : 0);
 		dd_output_count(run.output, &counts);
 		if (*run.full)
 			code = tell_full(&run);

@@ -58,16 +58,17 @@ static void tell_odd(const struct dd_summary *all, const simidx_dedup_counts *co
 }
 
 /* What later runs compare with. */
-static void tell_remembered(const struct dd_options *options, const simidx_dedup_counts *counts)
+static void tell_remembered(const struct dd_options *options, const simidx_dedup_counts *counts,
+			    int is_text)
 {
 	char n[3][TL_NUMBER_SIZE];
 
-	if (counts->texts)
+	if (is_text && counts->texts + counts->sketches)
 		tl_notice("%s: remembers %s text%s more, in %s bytes", options->index,
 			  tl_write_count(counts->texts + counts->sketches, n[0]),
 			  counts->texts + counts->sketches == 1 ? "" : "s",
 			  tl_write_count(counts->note_bytes, n[1]));
-	if (counts->texts && counts->sketches)
+	if (is_text && counts->sketches)
 		tl_notice("%s: of these %s %s too long, and remembered by a sketch",
 			  options->index, tl_write_count(counts->sketches, n[2]),
 			  counts->sketches == 1 ? "is" : "are");
@@ -105,7 +106,8 @@ static void tell_all(const struct dd_summary *all, const struct dd_options *opti
 
 uint64_t dd_summary_tell(const struct dd_summary *all, const struct dd_options *options,
 			 const simidx_dedup *dedup, const struct dd_again *again,
-			 const struct dd_output *output)
+			 const struct dd_output *output,
+			 int remember)
 {
 	simidx_dedup_counts counts = { .size = sizeof(counts) };
 	struct dd_output_counts written;
@@ -118,7 +120,7 @@ uint64_t dd_summary_tell(const struct dd_summary *all, const struct dd_options *
 			  simidx_dedup_problem(dedup));
 	unread = tell_unread(again, &counts);
 	tell_odd(all, &counts);
-	tell_remembered(options, &counts);
+	tell_remembered(options, &counts, remember == SIMIDX_DEDUP_TEXT);
 	dd_output_tell(output);
 	tell_all(all, options, &written);
 	return unread;

@@ -26,10 +26,12 @@ struct dd_summary {
  * Tell of it.
  *
  * @param dedup  NULL if there was no document
+ * @param remember  enum simidx_dedup_remember, of --index
  * @return comparisons for which a text could not be read again, though nobody has limited that
  */
 uint64_t dd_summary_tell(const struct dd_summary *all, const struct dd_options *options,
 			 const simidx_dedup *dedup, const struct dd_again *again,
-			 const struct dd_output *output);
+			 const struct dd_output *output,
+			 int remember);
 
 #endif /* DD_SUMMARY_H */

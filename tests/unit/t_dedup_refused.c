@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/* What libsimidx-dedup refuses. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <simidx_dedup.h>
+
+#include "support/sxt.h"
+#include "support/sxt_dedup.h"
+
+static char *dir;
+
+static void set_up(void)
+{
+	dir = sxt_dir_make();
+}
+
+static void tear_down(void)
+{
+	free(dir);
+}
+
+static int hear(void *ctx, const simidx_dedup_row *row, const simidx_dedup_near *near, size_t n)
+{
+	(void)ctx, (void)row, (void)near, (void)n;
+	return 0;
+}
+
+START_TEST(test_bad_arguments)
+{
+	simidx_dedup_options good = SIMIDX_DEDUP_OPTIONS_INIT, bad;
+	simidx *index_of_kept;
+	simidx_writer *writer;
+	simidx_error err;
+	simidx_dedup_row row = SIMIDX_DEDUP_ROW_INIT;
+	simidx_dedup *dedup;
+
+	good.tmpdir = dir;
+	good.calls.decided = hear;
+	sxt_dedup_index(dir, "texts", SIMIDX_DEDUP_TEXTS, 0, &index_of_kept, &writer);
+#define REFUSED(want, field, value)                                                           \
+	do {                                                                                  \
+		bad = good;                                                                   \
+		bad.field = value;                                                            \
+		ck_assert_int_eq(simidx_dedup_open(index_of_kept, writer, &bad, &dedup, &err), \
+				 want);                                                       \
+		ck_assert_ptr_null(dedup);                                                    \
+		ck_assert_int_eq(err.code, want);                                             \
+	} while (0)
+	REFUSED(SIMIDX_E_ARG, size, 3);
+	REFUSED(SIMIDX_E_ARG, kind, 3);
+	REFUSED(SIMIDX_E_ARG, kind, -1);
+	REFUSED(SIMIDX_E_ARG, flags, 1u << 20);
+	REFUSED(SIMIDX_E_ARG, similarity, 0);
+	REFUSED(SIMIDX_E_ARG, similarity, 1.1);
+	REFUSED(SIMIDX_E_ARG, threads, 0);
+	REFUSED(SIMIDX_E_ARG, threads, 257);
+	REFUSED(SIMIDX_E_ARG, batch_rows, 0);
+	REFUSED(SIMIDX_E_ARG, calls.decided, NULL);
+	REFUSED(SIMIDX_E_ARG, remember, 3);
+	REFUSED(SIMIDX_E_ARG, n_against, 1);
+	REFUSED(SIMIDX_E_MISMATCH, remember, SIMIDX_DEDUP_SKETCH);
+	good.against = &index_of_kept;
+	good.n_against = 1;
+	REFUSED(SIMIDX_E_ARG, flags, SIMIDX_DEDUP_PAIRS);
+	good.n_against = 0;
+	good.flags = SIMIDX_DEDUP_NO_VERIFY;
+	REFUSED(SIMIDX_E_ARG, remember, SIMIDX_DEDUP_SKETCH);
+	good.flags = 0;
+	REFUSED(SIMIDX_E_MISMATCH, kind, SIMIDX_DEDUP_FEATURES);
+	REFUSED(SIMIDX_E_MISMATCH, kind, SIMIDX_DEDUP_FINGERPRINTS);
+	good.calls.read_text = NULL;
+	ck_assert_int_eq(simidx_dedup_open(index_of_kept, writer, &good, &dedup, &err), SIMIDX_OK);
+	row.text_size = 1;
+	ck_assert_int_eq(simidx_dedup_add(dedup, &row, &err), SIMIDX_E_ARG);
+	row.text = "x";
+	row.flags = SIMIDX_DEDUP_PLACED;
+	ck_assert_int_eq(simidx_dedup_add(dedup, &row, &err), SIMIDX_E_ARG);
+	row.flags = 8;
+	ck_assert_int_eq(simidx_dedup_add(dedup, &row, &err), SIMIDX_E_ARG);
+	row.flags = 0;
+	row.text_size = ((size_t)1 << 30) + 1;
+	ck_assert_int_eq(simidx_dedup_add(dedup, &row, &err), SIMIDX_E_RANGE);
+	row.size = 0;
+	ck_assert_int_eq(simidx_dedup_add(dedup, &row, &err), SIMIDX_E_ARG);
+	simidx_dedup_close(dedup);
+	simidx_dedup_close(NULL);
+	simidx_writer_close(writer);
+	simidx_close(index_of_kept);
+	sxt_dedup_index(dir, "bare", SIMIDX_DEDUP_FINGERPRINTS, 0, &index_of_kept, &writer);
+	REFUSED(SIMIDX_E_MISMATCH, kind, SIMIDX_DEDUP_TEXTS);
+	REFUSED(SIMIDX_E_MISMATCH, kind, SIMIDX_DEDUP_FEATURES);
+	simidx_writer_close(writer);
+	simidx_close(index_of_kept);
+}
+END_TEST
+
+/* The text tells which of the other indexes it is. */
+START_TEST(test_other_index)
+{
+	simidx_dedup_options options = SIMIDX_DEDUP_OPTIONS_INIT;
+	simidx *index, *others[2];
+	simidx_writer *writer, *other_writers[2];
+	simidx_dedup *dedup;
+	simidx_error err;
+
+	sxt_dedup_index(dir, "own", SIMIDX_DEDUP_TEXTS, 0, &index, &writer);
+	sxt_dedup_index(dir, "good", SIMIDX_DEDUP_TEXTS, 0, &others[0], &other_writers[0]);
+	sxt_dedup_index(dir, "bare", SIMIDX_DEDUP_FINGERPRINTS, 0, &others[1], &other_writers[1]);
+	options.tmpdir = dir;
+	options.calls.decided = hear;
+	options.against = others;
+	options.n_against = 2;
+	ck_assert_int_eq(simidx_dedup_open(index, writer, &options, &dedup, &err),
+			 SIMIDX_E_MISMATCH);
+	ck_assert_int_eq(strncmp(err.text, "index 1: ", 9), 0);
+	options.n_against = 1;
+	ck_assert_int_eq(simidx_dedup_open(index, writer, &options, &dedup, &err), SIMIDX_OK);
+	simidx_dedup_close(dedup);
+	for (int i = 0; i < 2; i++) {
+		simidx_writer_close(other_writers[i]);
+		simidx_close(others[i]);
+	}
+	simidx_writer_close(writer);
+	simidx_close(index);
+}
+END_TEST
+
+static const sxt_test tests[] = {
+	{ &test_bad_arguments, 0, 1 },
+	{ &test_other_index, 0, 1 },
+};
+
+SXT_SUITE(dedup_refused, set_up, tear_down);
