@@ -513,13 +513,15 @@ END_TEST
 START_TEST(test_lock_between_calls)
 {
 	simidx_dedup_options options = options_of(SIMIDX_DEDUP_TEXTS, 2, 10);
+	simidx_writer_options at_once = SIMIDX_WRITER_OPTIONS_INIT;
 	simidx_writer *other;
 	simidx_dedup *dedup;
 
+	at_once.wait_ms = 0;
 	make_texts(25, 10);
 	options.flags = SIMIDX_DEDUP_LASTING;
 	open_index("ix", SIMIDX_DEDUP_TEXTS);
-	ck_assert_int_eq(simidx_writer_open(index_of_kept, NULL, &other, &err), SIMIDX_OK);
+	ck_assert_int_eq(simidx_writer_open(index_of_kept, &at_once, &other, &err), SIMIDX_OK);
 	ck_assert_int_eq(simidx_dedup_open(index_of_kept, writer, &options, &dedup, &err),
 			 SIMIDX_OK);
 	n_decided = 0;
