@@ -93,7 +93,8 @@ typedef struct simidx_dedup_row {
 	const char *label; /**< of the document in the index: `label_size` bytes, or NULL; it is
 	                      not stored where another document has it, or where it is too long */
 	size_t label_size;
-	const void *extra; /**< `extra_size` bytes that come back with the decision */
+	const void *extra; /**< `extra_size` bytes that come back with the decision, aligned as by
+	                      malloc() */
 	size_t extra_size;
 	/** Where its text can be read again, with SIMIDX_DEDUP_PLACED; a text without is put
 	    aside in a temporary file if it is kept */

@@ -33,11 +33,11 @@ char *sd_row_copy(simidx_dedup_row *to, const simidx_dedup_row *from)
 	if (!bytes)
 		return NULL;
 	*to = *from;
-	/* First, as what malloc() gives is aligned. */
+	/* First, as what malloc() gives is aligned, and features are 16 bytes long. */
 	to->features = copy(&at, from->features, features_bytes(from));
+	to->extra = copy(&at, from->extra, from->extra_size);
 	to->text = copy(&at, from->text, from->text_size);
 	to->label = copy(&at, from->label, from->label_size);
-	to->extra = copy(&at, from->extra, from->extra_size);
 	return bytes;
 }
 

@@ -3,6 +3,8 @@
 
 /* libsimidx-dedup by itself: its decisions against those of brute force. */
 
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +72,7 @@ static int hear(void *ctx, const simidx_dedup_row *row, const simidx_dedup_near 
 
 	ck_assert_ptr_eq(ctx, rows);
 	ck_assert_uint_eq(row->extra_size, sizeof(i));
+	sxt_must_eq((uintptr_t)row->extra % _Alignof(max_align_t), 0);
 	memcpy(&i, row->extra, sizeof(i));
 	sxt_must_eq(i, n_decided); /* in the order of the rows */
 	n_decided++;
