@@ -18,7 +18,7 @@
  */
 unsigned sd_max_weight(double similarity);
 
-/** How many bits of the first ones may differ, besides those without weight: 18 for .8. */
+/** How many bits of the first ones may differ, besides those without weight: 16 for .8. */
 unsigned sd_max_bits(double similarity);
 
 /** Ranges of the tables in which a text is searched: of texts at such a distance more than a plain
