@@ -217,8 +217,6 @@ typedef struct simidx_dedup_options {
 	const char *tmpdir;    /**< where texts are put aside, copied; NULL = $TMPDIR, or /tmp */
 	uint64_t spill_bytes;  /**< of these, compressed, at most; UINT64_MAX = a tenth of what is
 	                          free there */
-	uint64_t prefix_bytes; /**< of memory for what is remembered of the shingles of texts, so
-	                          that most of those that are less similar need not be read again */
 	simidx_dedup_calls calls;
 	/** enum simidx_dedup_remember. The index has notes (SIMIDX_CREATE_NOTES) for all but the
 	    first. With documents that are there already, texts are compared by what the note of
@@ -234,7 +232,7 @@ typedef struct simidx_dedup_options {
 
 #define SIMIDX_DEDUP_OPTIONS_INIT                                                             \
 	{ sizeof(simidx_dedup_options), SIMIDX_DEDUP_TEXTS, 0, SIMIDX_DEDUP_SIMILARITY, -1, -1, \
-	  1, 4096, (uint64_t)32 << 20, NULL, UINT64_MAX, (uint64_t)16 << 20,                    \
+	  1, 4096, (uint64_t)32 << 20, NULL, UINT64_MAX,                                        \
 	  { NULL, NULL, NULL, NULL, NULL }, SIMIDX_DEDUP_FINGERPRINT, 0, NULL, 0 }
 
 /**

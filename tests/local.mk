@@ -211,7 +211,6 @@ unit_text = \
 	tests/support/sxt_dedup.h \
 	tests/unit/t_dedup.c \
 	tests/unit/t_dedup_refused.c \
-	tests/unit/t_sd_prefixes.c \
 	tests/unit/t_sd_shingles.c \
 	tests/unit/t_text.c \
 	tests/unit/t_text_ascii.c \

@@ -29,8 +29,6 @@ lib_dedup_libsd_la_SOURCES = \
 	lib/dedup/sd_note.h \
 	lib/dedup/sd_pack.c \
 	lib/dedup/sd_pack.h \
-	lib/dedup/sd_prefixes.c \
-	lib/dedup/sd_prefixes.h \
 	lib/dedup/sd_remember.c \
 	lib/dedup/sd_remember.h \
 	lib/dedup/sd_row.c \

@@ -44,23 +44,17 @@ int sd_compare(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_it
 	candidate->is_near = candidate->is_estimate = 0;
 	if (handle == SD_LEFT_OUT)
 		return SIMIDX_OK;
-	if (dedup->verifies && handle != SD_EARLIER && sd_texts_has(dedup->texts, handle)) {
-		rc = sd_make_set(thread, item, err);
-		if (rc || sd_prefixes_exclude(dedup->prefixes, handle, &item->set,
-					      dedup->options.similarity))
-			return rc;
+	if (dedup->verifies && handle != SD_EARLIER)
 		rc = sd_texts_get(thread->texts, handle, &text, &size, err);
-	}
 	if (rc == SIMIDX_E_NOT_FOUND) {
 		sd_trust(dedup, item, candidate);
 		return SIMIDX_OK;
 	}
 	if (!rc)
+		rc = sd_make_set(thread, item, err);
+	if (!rc)
 		rc = sd_shingles_make(thread->shingler, text, size, &thread->other, err);
-	if (rc)
-		return rc;
-	sd_judge(dedup, candidate, item, &thread->other, text, size);
-	if (!candidate->is_near)
-		sd_prefixes_put(dedup->prefixes, handle, &thread->other);
-	return SIMIDX_OK;
+	if (!rc)
+		sd_judge(dedup, candidate, item, &thread->other, text, size);
+	return rc;
 }

@@ -168,8 +168,6 @@ static int keep(simidx_dedup *dedup, struct sd_item *item, simidx_error *err)
 	rc = take_note(dedup, item, &note, err);
 	if (rc)
 		return rc;
-	if (dedup->verifies && item->has_set && sd_texts_has(dedup->texts, handle))
-		sd_prefixes_put(dedup->prefixes, handle, &item->set);
 	dedup->kept_at[dedup->n_kept++] = (size_t)(item - dedup->item);
 	rc = sd_kept_put(dedup->kept, &item->sketch, &item->row, &note, &item->id, err);
 	item->is_put = !rc;

@@ -104,8 +104,6 @@ static int open_parts(simidx_dedup *dedup, simidx *index, simidx_error *err)
 	if (!dedup->item || !dedup->filling.item || !dedup->fp || !dedup->kept_at ||
 	    !dedup->thread || !dedup->texts)
 		return sx_fail_nomem(err);
-	if (dedup->verifies && !(dedup->prefixes = sd_prefixes_new(options->prefix_bytes)))
-		return sx_fail_nomem(err);
 	rc = sd_kept_open(index, dedup->writer, options, &dedup->kept, err);
 	if (!rc)
 		rc = look_at_notes(dedup, index, err);
@@ -193,7 +191,6 @@ void simidx_dedup_close(simidx_dedup *dedup)
 		sd_shingles_free(&thread->other);
 	}
 	sd_texts_close(dedup->texts);
-	sd_prefixes_free(dedup->prefixes);
 	sd_kept_close(dedup->kept);
 	free(dedup->item);
 	free(dedup->filling.item);

@@ -19,7 +19,6 @@
 
 #include "dedup/sd_kept.h"
 #include "dedup/sd_note.h"
-#include "dedup/sd_prefixes.h"
 #include "dedup/sd_row.h"
 #include "dedup/sd_shingles.h"
 #include "dedup/sd_texts.h"
@@ -106,7 +105,6 @@ struct simidx_dedup {
 	int has_notes;           /* the index */
 	struct sd_kept *kept;
 	struct sd_texts *texts;
-	struct sd_prefixes *prefixes; /* of their shingles */
 	struct sd_thread *thread;
 	struct sd_filling filling; /* the next batch */
 	int is_begun;            /* there is a batch at hand: */

@@ -90,11 +90,6 @@ int sd_texts_keep(struct sd_texts *texts, const simidx_dedup_row *row, uint64_t 
 	return SIMIDX_OK;
 }
 
-int sd_texts_has(const struct sd_texts *texts, uint64_t handle)
-{
-	return texts->kept[handle].where != MISSING;
-}
-
 const char *sd_texts_problem(const struct sd_texts *texts)
 {
 	return sd_spill_problem(texts->spill);

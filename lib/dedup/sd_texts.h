@@ -39,9 +39,6 @@ void sd_texts_close(struct sd_texts *texts);
 int sd_texts_keep(struct sd_texts *texts, const simidx_dedup_row *row, uint64_t *handle,
 		  simidx_error *err);
 
-/** Whether a text was put aside, or has a place. */
-int sd_texts_has(const struct sd_texts *texts, uint64_t handle);
-
 /** Why texts were not put aside; NULL = all were. */
 const char *sd_texts_problem(const struct sd_texts *texts);
 

@@ -32,13 +32,6 @@
 #define ROW 320
 #define MOST_ROWS 250000
 
-/*
- * What is remembered of shingles: that of 31,000 texts has nearly all that the texts of a template
- * are compared with.
- */
-#define PREFIXES_SHARE 16
-#define MOST_PREFIXES (16 * MB)
-
 uint64_t dd_memory_for(uint64_t tables, unsigned threads)
 {
 	return 2 * (PROGRAM + tables + threads * THREAD);
@@ -63,9 +56,6 @@ void dd_memory_divide(struct dd_memory *memory, uint64_t bytes, unsigned threads
 	memory->batch_documents = bytes < BATCH_MEMORY ? BATCH_DOCUMENTS * bytes / BATCH_MEMORY :
 							 BATCH_DOCUMENTS;
 	memory->batch_bytes = bytes / BATCH_SHARE;
-	memory->prefix_bytes = bytes / PREFIXES_SHARE;
-	if (memory->prefix_bytes > MOST_PREFIXES)
-		memory->prefix_bytes = MOST_PREFIXES;
 	memory->index_rows = rows < MOST_ROWS ? rows : MOST_ROWS;
 	memory->tables = bytes / 2 - PROGRAM - threads * THREAD;
 	memory->charged = 0;

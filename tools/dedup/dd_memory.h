@@ -21,7 +21,6 @@
 struct dd_memory {
 	size_t batch_documents; /* that wait, at most */
 	uint64_t batch_bytes;   /* of these, if there is more than one */
-	uint64_t prefix_bytes;  /* for what is remembered of shingles */
 	uint64_t index_rows;    /* that are not merged, at most */
 	uint64_t tables;        /* bytes */
 	uint64_t charged;       /* of these: added to by the caller, after dd_memory_has() */

@@ -289,7 +289,6 @@ static int open_dedup(struct run *run)
 	how.threads = options->threads;
 	how.batch_rows = run->memory.batch_documents;
 	how.batch_bytes = run->memory.batch_bytes;
-	how.prefix_bytes = run->memory.prefix_bytes;
 	how.tmpdir = dd_room_path(run->room);
 	how.spill_bytes = options->spill;
 	how.calls = (simidx_dedup_calls){ run, hear_decided, hear_committing, read_text,
