@@ -81,7 +81,7 @@ typedef struct simidx_dedup_place {
 /** Set when it is decided: it has no bytes or features, is kept, and nothing can be near to it. */
 #define SIMIDX_DEDUP_EMPTY 2u
 
-/** A row. All that it points to is copied when it is added. */
+/** A row. All that it points to is copied when it is added, or not needed any more. */
 typedef struct simidx_dedup_row {
 	size_t size;      /**< sizeof(simidx_dedup_row); SIMIDX_DEDUP_ROW_INIT sets it */
 	uint64_t fp;      /**< of SIMIDX_DEDUP_FINGERPRINTS */
@@ -213,7 +213,8 @@ typedef struct simidx_dedup_options {
 	int max_bits;
 	unsigned threads;      /**< 1 to 256; from 2 on they are beside the caller's */
 	size_t batch_rows;     /**< of a batch, at most; at least 1. Two batches are in memory */
-	uint64_t batch_bytes;  /**< of its rows, if there is more than one */
+	uint64_t batch_bytes;  /**< of its rows; a text of more is decided in the
+	                          simidx_dedup_add() that adds it, and not copied */
 	const char *tmpdir;    /**< where texts are put aside, copied; NULL = $TMPDIR, or /tmp */
 	uint64_t spill_bytes;  /**< of these, compressed, at most; UINT64_MAX = a tenth of what is
 	                          free there */
@@ -291,6 +292,22 @@ int simidx_dedup_add(simidx_dedup *dedup, const simidx_dedup_row *row, simidx_er
 int simidx_dedup_flush(simidx_dedup *dedup, int is_complete, simidx_error *err)
 	SIMIDX_CHECK_RESULT;
 
+/**
+ * Limit the memory in which a batch is worked at, by all threads together: for fingerprints, sets of
+ * shingles, and texts that are read again; not for the rows themselves, and what is remembered until
+ * the end. It may be another one for each batch, such as by the length of a text.
+ *
+ * Texts that need more are walked several times, each time for a part of their features and
+ * shingles, and nothing changes by that. Only where an earlier text itself does not fit beside that,
+ * its sketch decides, with SIMIDX_DEDUP_ESTIMATE, or where there is none fingerprints:
+ * simidx_dedup_counts.too_long. Sketches are made of texts above a quarter of the limit.
+ *
+ * @param bytes  for the batches that begin from now on: best at least 8 times batch_bytes, as shingles
+ *               of its rows need up to 4 times that, and 1 MB for each thread is used anyway; 0 =
+ *               no limit
+ */
+void simidx_dedup_limit(simidx_dedup *dedup, uint64_t bytes);
+
 /** What was counted. */
 typedef struct simidx_dedup_counts {
 	size_t size; /**< sizeof(simidx_dedup_counts); the caller sets it */
@@ -306,6 +323,8 @@ typedef struct simidx_dedup_counts {
 	uint64_t note_bytes; /**< of both */
 	uint64_t foreign;    /**< comparisons with documents that have no note, or one of another
 	                        program, in an index with notes; fingerprints have decided */
+	uint64_t too_long;   /**< comparisons for which there was no memory for an earlier text: its
+	                        sketch, or fingerprints have decided */
 } simidx_dedup_counts;
 
 /** Count, for the batches that are decided. Between two calls of the same thread. */

@@ -66,9 +66,10 @@ typedef struct simidx_sketch {
 	uint64_t n_tokens;      /**< words of the text; set by libsimidx-text, else 0 */
 	uint32_t bits;          /**< f */
 	uint32_t flags;         /**< SIMIDX_SKETCH_ flags that were asked for, and results */
+	uint64_t squares[2];    /**< the sum of the squared weights of features, the low half first */
 } simidx_sketch;
 
-#define SIMIDX_SKETCH_INIT { sizeof(simidx_sketch), 0, 0, { 0 }, { 0 }, { 0 }, { 0 }, 0, 0, 0, 0 }
+#define SIMIDX_SKETCH_INIT { sizeof(simidx_sketch), 0, 0, { 0 }, { 0 }, { 0 }, { 0 }, 0, 0, 0, 0, { 0 } }
 
 #define SIMIDX_SKETCH_FP2 1u     /**< compute fp2, sums2 (and weights2, with _WEIGHTS) */
 #define SIMIDX_SKETCH_WEIGHTS 2u /**< compute weights */
@@ -101,6 +102,20 @@ typedef struct simidx_sketch {
  */
 int simidx_sketch_make(const simidx_feature *features, size_t n, unsigned bits, unsigned flags,
 		       simidx_sketch *out, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * Add the features of another sketch: the result is what simidx_sketch_make() makes of those of
+ * both. So features that do not fit into memory are summed in parts.
+ *
+ * @param sketch  of simidx_sketch_make(), changed
+ * @param more    made with the same bits and flags. Of neither, SIMIDX_SKETCH_TRIPLES is set, as
+ *                its second fingerprint is of other features
+ * @return SIMIDX_OK; SIMIDX_E_ARG if they differ in that, or a size is not that of this version
+ *
+ * Cost: O(1).
+ */
+int simidx_sketch_join(simidx_sketch *sketch, const simidx_sketch *more,
+		       simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
  * What searches by the weights of a text use, with and without a second fingerprint: the

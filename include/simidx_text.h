@@ -172,10 +172,19 @@ void simidx_text_close(simidx_text *text);
  * @return SIMIDX_OK; SIMIDX_E_RANGE when the text is too long; SIMIDX_E_NOMEM
  *
  * Cost: O(size), in time and in memory, of which what a normal document needs is kept for the next
- * call.
+ * call: up to 40 times its size, unless simidx_text_limit() says less.
  */
 int simidx_text_fingerprint(simidx_text *text, const void *utf8, size_t size, unsigned flags,
 			    simidx_sketch *out, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * Limit the memory in which simidx_text_fingerprint(), and the functions that call it, count
+ * features. A text with more of them is walked several times, each time for a part of them; its
+ * fingerprint stays the same. Not where the profile keeps the heaviest features only (`top`).
+ *
+ * @param bytes  at least 400 KB are used; 0 = no limit, as in the beginning
+ */
+void simidx_text_limit(simidx_text *text, size_t bytes);
 
 /**
  * The query that finds what is near to a text, as simidx-query asks by default: the text's sketch,
@@ -236,17 +245,20 @@ int simidx_text_features(simidx_text *text, const void *utf8, size_t size,
 /**
  * The hashes of all features of a text in the order in which they end in it, each as often as it
  * occurs: those of simidx_text_features() in another order, whatever weights and `top` say. To
- * compare texts as sets or sequences of n-grams.
+ * compare texts as sets or sequences of n-grams, of any length in little memory.
  *
- * @param utf8    as for simidx_text_fingerprint()
- * @param hashes  set to an array, valid until the next call with this extractor
- * @param n       set to their number
- * @return SIMIDX_OK; SIMIDX_E_RANGE when the text is too long; SIMIDX_E_NOMEM
+ * @param utf8      as for simidx_text_fingerprint()
+ * @param callback  called with some after others, which are valid until it returns; anything but 0
+ *                  ends the call, which returns it
+ * @return SIMIDX_OK; what `callback` returned; SIMIDX_E_RANGE when the text is too long;
+ *         SIMIDX_E_NOMEM
  *
- * Cost: less than that of simidx_text_features(), as nothing is counted.
+ * Cost: less than that of simidx_text_features(), as nothing is counted; memory O(1), unless the
+ * profile has short_exact.
  */
-int simidx_text_hashes(simidx_text *text, const void *utf8, size_t size, const uint64_t **hashes,
-		       size_t *n, simidx_error *err) SIMIDX_CHECK_RESULT;
+int simidx_text_each_hash(simidx_text *text, const void *utf8, size_t size,
+			  int (*callback)(void *ctx, const uint64_t *hashes, size_t n), void *ctx,
+			  simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
  * The inverse document frequency of a word: ln(1 + n_documents / n_with), in 16.16 fixed point,

@@ -58,7 +58,10 @@ static int run(simidx_dedup *dedup,
 	size_t most = (dedup->n + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
 	unsigned threads = dedup->options.threads;
 
-	return sx_pool_run(&job.pool, threads < most ? threads : (unsigned)most, work, &job, err);
+	threads = threads < most ? threads : (unsigned)most;
+	for (unsigned i = 0; i < threads; i++)
+		sd_compare_begin(dedup, &dedup->thread[i], threads, 1);
+	return sx_pool_run(&job.pool, threads, work, &job, err);
 }
 
 /* Make the fingerprint and what asks for candidates. */
@@ -71,6 +74,7 @@ static int step_sketch(simidx_dedup *dedup, unsigned number, size_t i, simidx_er
 	int rc = SIMIDX_OK;
 
 	item->sketch.size = sizeof(item->sketch);
+	simidx_text_limit(thread->text, (size_t)thread->bytes);
 	if (dedup->options.kind == SIMIDX_DEDUP_TEXTS)
 		rc = simidx_text_fingerprint(thread->text, row->text, row->text_size, flags,
 					     &item->sketch, err);
@@ -104,6 +108,10 @@ static int compare(simidx_dedup *dedup, struct sd_thread *thread, struct sd_item
 			return sx_fail(err, SIMIDX_E_STOPPED, "stopped");
 		rc = sd_compare_kept(dedup, thread, item, candidate, err);
 		is_near = candidate->is_near;
+		if (candidate->is_later) {
+			item->n_compared--;
+			break;
+		}
 	}
 	item->is_out = is_near && !(dedup->options.flags & SIMIDX_DEDUP_PAIRS);
 	return rc;

@@ -5,14 +5,140 @@
 
 #include <string.h>
 
+/*
+ * Bytes for a hash: while a set is made, while one is made beside another one, and while one is made
+ * of the half of all memory, so that there is some for the other one.
+ */
+#define MAKING 16
+#define MAKING_BESIDE 24
+#define MAKING_IN_HALF 32
+
+/* Room for what a thread does not keep for the next comparison. */
+#define KEEP_HASHES ((size_t)512 << 10)
+
+/* How many hashes may be held, where `held` bytes are taken already. */
+static size_t most_hashes(const struct sd_thread *thread, uint64_t held, unsigned bytes)
+{
+	size_t n;
+
+	if (!thread->bytes)
+		return SIZE_MAX;
+	n = thread->bytes > held ? (size_t)((thread->bytes - held) / bytes) : 0;
+	return n > SD_SHINGLES_LEAST ? n : SD_SHINGLES_LEAST;
+}
+
+void sd_compare_begin(const simidx_dedup *dedup, struct sd_thread *thread, unsigned threads,
+		      int is_ahead)
+{
+	thread->is_ahead = is_ahead;
+	thread->bytes = dedup->n == 1 ? dedup->bytes : dedup->bytes / 2 / threads;
+}
+
+int sd_has_room(const struct sd_thread *thread, uint64_t held)
+{
+	return !thread->bytes ||
+	       thread->bytes >= held + SD_SHINGLES_LEAST * (uint64_t)MAKING_BESIDE;
+}
+
 int sd_make_set(struct sd_thread *thread, struct sd_item *item, simidx_error *err)
 {
 	int rc = SIMIDX_OK;
 
-	if (!item->has_set)
-		rc = sd_shingles_make(thread->shingler, item->row.text, item->row.text_size,
-				      &item->set, err);
+	if (item->has_set)
+		return SIMIDX_OK;
+	item->set.first = 0;
+	item->set.last = UINT64_MAX;
+	rc = sd_shingles_make_part(thread->shingler, item->row.text, item->row.text_size,
+				   most_hashes(thread, 0, MAKING_IN_HALF), &item->set, err);
 	item->has_set = !rc;
+	return rc;
+}
+
+static void free_if_large(struct sd_shingles *set)
+{
+	if (set->room > KEEP_HASHES)
+		sd_shingles_free(set);
+}
+
+/* Have the shingles from `first` on in `part`, as many as fit, up to `last`. */
+static int make_part(struct sd_thread *thread, const char *text, size_t size, uint64_t first,
+		     uint64_t last, size_t most, struct sd_shingles *part, simidx_error *err)
+{
+	part->first = first;
+	part->last = last;
+	return sd_shingles_make_part(thread->shingler, text, size, most, part, err);
+}
+
+int sd_count_shingles(struct sd_thread *thread, const struct sd_item *item, uint64_t *n,
+		      simidx_error *err)
+{
+	struct sd_shingles *part = &thread->other;
+	uint64_t last = item->set.last;
+	int rc = SIMIDX_OK;
+
+	for (*n = item->set.n; !rc && last != UINT64_MAX; *n += part->n) {
+		rc = make_part(thread, item->row.text, item->row.text_size, last + 1, UINT64_MAX,
+			       most_hashes(thread, item->set.room * sizeof(uint64_t), MAKING), part,
+			       err);
+		last = part->last;
+	}
+	free_if_large(part);
+	return rc;
+}
+
+/*
+ * Count what two texts have in common, from the least hash on. What is in a set at hand is taken from
+ * it; for what is not, the text is walked again.
+ */
+static int count_overlap(struct sd_thread *thread, const struct sd_item *item,
+			 const struct sd_text *other, struct sd_overlap *sum, simidx_error *err)
+{
+	const struct sd_shingles *a = &item->set, *b = other->set;
+	const simidx_dedup_row *row = &item->row;
+	uint64_t first = 0, last = UINT64_MAX;
+	int rc = SIMIDX_OK;
+
+	do {
+		if (first > a->last) {
+			rc = make_part(thread, row->text, row->text_size, first, UINT64_MAX,
+				       most_hashes(thread, other->held, MAKING_BESIDE),
+				       &thread->own, err);
+			a = &thread->own;
+		}
+		if (!rc && (!b || first > b->last)) {
+			rc = make_part(thread, other->bytes, other->size, first, a->last,
+				       most_hashes(thread, other->held + a->room * sizeof(first),
+						   MAKING),
+				       &thread->other, err);
+			b = &thread->other;
+		}
+		if (rc)
+			break;
+		last = a->last < b->last ? a->last : b->last;
+		sd_overlap_add(sum, a, b, first, last);
+		first = last + 1;
+	} while (last != UINT64_MAX);
+	free_if_large(&thread->own);
+	free_if_large(&thread->other);
+	return rc;
+}
+
+int sd_judge(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
+	     const struct sd_text *other, struct sd_candidate *candidate, simidx_error *err)
+{
+	struct sd_overlap sum = { 0, 0, 0 };
+	int rc = SIMIDX_OK;
+
+	candidate->is_estimate = 0;
+	candidate->similarity = 1;
+	if (other->size != item->row.text_size ||
+	    memcmp(other->bytes, item->row.text, other->size) != 0) {
+		rc = sd_make_set(thread, item, err);
+		if (!rc)
+			rc = count_overlap(thread, item, other, &sum, err);
+		candidate->similarity = sd_overlap_jaccard(&sum);
+	}
+	candidate->is_near = candidate->similarity >= dedup->options.similarity;
 	return rc;
 }
 
@@ -23,38 +149,23 @@ void sd_trust(const simidx_dedup *dedup, const struct sd_item *item, struct sd_c
 	c->is_near = !dedup->verifies || c->distance <= sd_kept_trusted(&item->sketch);
 }
 
-void sd_judge(const simidx_dedup *dedup, struct sd_candidate *candidate, const struct sd_item *item,
-	      const struct sd_shingles *other, const char *text, size_t size)
-{
-	candidate->similarity = sd_shingles_jaccard(&item->set, other);
-	if (size == item->row.text_size && memcmp(text, item->row.text, size) == 0)
-		candidate->similarity = 1;
-	candidate->is_near = candidate->similarity >= dedup->options.similarity;
-	candidate->is_estimate = 0;
-}
-
 int sd_compare(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
 	       struct sd_candidate *candidate, simidx_error *err)
 {
 	uint64_t handle = sd_kept_handle(dedup->kept, candidate->id);
+	struct sd_text other = { 0 };
 	int rc = SIMIDX_E_NOT_FOUND;
-	const char *text;
-	size_t size;
 
 	candidate->is_near = candidate->is_estimate = 0;
 	if (handle == SD_LEFT_OUT)
 		return SIMIDX_OK;
-	if (dedup->verifies && handle != SD_EARLIER)
-		rc = sd_texts_get(thread->texts, handle, &text, &size, err);
+	if (dedup->verifies && handle != SD_EARLIER) {
+		other.held = sd_texts_bytes(thread->texts, handle);
+		rc = sd_texts_get(thread->texts, handle, &other.bytes, &other.size, err);
+	}
 	if (rc == SIMIDX_E_NOT_FOUND) {
 		sd_trust(dedup, item, candidate);
 		return SIMIDX_OK;
 	}
-	if (!rc)
-		rc = sd_make_set(thread, item, err);
-	if (!rc)
-		rc = sd_shingles_make(thread->shingler, text, size, &thread->other, err);
-	if (!rc)
-		sd_judge(dedup, candidate, item, &thread->other, text, size);
-	return rc;
+	return rc ? rc : sd_judge(dedup, thread, item, &other, candidate, err);
 }

@@ -10,21 +10,46 @@
 
 #include "dedup/sd_state.h"
 
-/** Make the shingles of a row, unless it has them. */
+/**
+ * Make the shingles of a row, unless it has them; of a text that is too long for the memory at hand,
+ * a part of them.
+ */
 int sd_make_set(struct sd_thread *thread, struct sd_item *item, simidx_error *err);
 
 /** Judge by what fingerprints alone say. */
 void sd_trust(const simidx_dedup *dedup, const struct sd_item *item,
 	      struct sd_candidate *candidate);
 
+/** How many shingles a row has, which are all in its set or not. */
+int sd_count_shingles(struct sd_thread *thread, const struct sd_item *item, uint64_t *n,
+		      simidx_error *err);
+
+/** A text that a row is compared with. */
+struct sd_text {
+	const char *bytes;
+	size_t size;
+	uint64_t held; /* bytes of memory that it takes meanwhile */
+	const struct sd_shingles *set; /* its shingles, or NULL: they are not known */
+};
+
 /**
- * Judge by an earlier text. Where there are no tokens to compare, bytes have to be equal.
- *
- * @param item   has its shingles
- * @param other  the shingles of the other text, `text`
+ * Judge by an earlier text. Where there are no tokens to compare, bytes have to be equal. Sets that
+ * are too large for the memory at hand are counted in parts, which changes nothing.
  */
-void sd_judge(const simidx_dedup *dedup, struct sd_candidate *candidate, const struct sd_item *item,
-	      const struct sd_shingles *other, const char *text, size_t size);
+int sd_judge(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
+	     const struct sd_text *other, struct sd_candidate *candidate, simidx_error *err);
+
+/**
+ * Say what a thread has of the memory for the batch at hand, as one of several. Half of it all is
+ * for the sets of rows, which stay until the batch is decided, unless it is a single row.
+ *
+ * @param is_ahead  what needs more is left to the decision
+ */
+void sd_compare_begin(const simidx_dedup *dedup, struct sd_thread *thread, unsigned threads,
+		      int is_ahead);
+
+/** Whether there is memory to compare with a text that takes so much itself. */
+int sd_has_room(const struct sd_thread *thread, uint64_t held);
 
 /**
  * Compare with a document that was kept before: with its text, if that is there again, else by

@@ -10,6 +10,9 @@
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 
+/* A text of more than this share of the memory for work is remembered by a sketch, too. */
+#define LONG_SHARE 4
+
 static int add_near(simidx_dedup *dedup, const struct sd_candidate *candidate, size_t n,
 		    simidx_error *err)
 {
@@ -76,6 +79,7 @@ static int judge_match(simidx_dedup *dedup, struct sd_item *item, const simidx_m
 	struct sd_thread *thread = &dedup->thread[0];
 	uint64_t handle = sd_kept_handle(dedup->kept, match->id);
 	struct sd_item *other;
+	struct sd_text text;
 	int rc;
 
 	for (size_t i = 0; i < item->n_compared; i++)
@@ -89,13 +93,9 @@ static int judge_match(simidx_dedup *dedup, struct sd_item *item, const simidx_m
 	    sd_texts_problem(dedup->texts))
 		return sd_compare_kept(dedup, thread, item, candidate, err);
 	other = &dedup->item[dedup->kept_at[handle - dedup->n_before]];
-	rc = sd_make_set(thread, item, err);
-	if (!rc)
-		rc = sd_make_set(thread, other, err);
-	if (!rc)
-		sd_judge(dedup, candidate, item, &other->set, other->row.text,
-			 other->row.text_size);
-	return rc;
+	rc = sd_make_set(thread, other, err);
+	text = (struct sd_text){ other->row.text, other->row.text_size, 0, &other->set };
+	return rc ? rc : sd_judge(dedup, thread, item, &text, candidate, err);
 }
 
 /* Find a row among all that are kept, those of the batch included, and compare it with what is
@@ -153,6 +153,19 @@ static int take_note(simidx_dedup *dedup, struct sd_item *item, struct sd_kept_n
 	return SIMIDX_OK;
 }
 
+/* Whether there may be no memory for a text later, when a row is compared with it. */
+static int is_long(const simidx_dedup *dedup, const struct sd_item *item)
+{
+	return dedup->bytes && item->row.text_size > dedup->bytes / LONG_SHARE;
+}
+
+static int keep_sketch(simidx_dedup *dedup, struct sd_item *item, simidx_error *err)
+{
+	int rc = sd_sketch(&dedup->thread[0], item, err);
+
+	return rc ? rc : sd_texts_keep_sketch(dedup->texts, item->brief, item->n_brief, err);
+}
+
 static int keep(simidx_dedup *dedup, struct sd_item *item, simidx_error *err)
 {
 	struct sd_kept_note note;
@@ -163,6 +176,8 @@ static int keep(simidx_dedup *dedup, struct sd_item *item, simidx_error *err)
 		return SIMIDX_OK;
 	if (dedup->verifies)
 		rc = sd_texts_keep(dedup->texts, &item->row, &handle, err);
+	if (!rc && dedup->verifies && is_long(dedup, item))
+		rc = keep_sketch(dedup, item, err);
 	if (rc)
 		return rc;
 	rc = take_note(dedup, item, &note, err);

@@ -8,6 +8,7 @@
 
 #include "dedup/sd_against.h"
 #include "dedup/sd_ahead.h"
+#include "dedup/sd_compare.h"
 #include "dedup/sd_decide.h"
 #include "dedup/sd_remember.h"
 #include "dedup/sd_state.h"
@@ -188,6 +189,7 @@ void simidx_dedup_close(simidx_dedup *dedup)
 		sd_unpacker_free(&thread->unpacker);
 		sd_texts_reader_close(thread->texts);
 		sd_shingler_close(thread->shingler);
+		sd_shingles_free(&thread->own);
 		sd_shingles_free(&thread->other);
 	}
 	sd_texts_close(dedup->texts);
@@ -211,11 +213,13 @@ static void count(simidx_dedup *dedup)
 	simidx_dedup_counts *counts = &dedup->counts;
 
 	counts->empty = counts->foreign = counts->changed = counts->unread = 0;
+	counts->too_long = 0;
 	for (unsigned i = 0; i < dedup->options.threads; i++) {
 		const struct sd_thread *thread = &dedup->thread[i];
 
 		counts->empty += thread->n_empty;
 		counts->foreign += thread->n_foreign;
+		counts->too_long += thread->n_too_long;
 		if (thread->texts)
 			sd_texts_count(thread->texts, &counts->changed, &counts->unread);
 	}
@@ -237,6 +241,12 @@ void simidx_dedup_count(const simidx_dedup *dedup, simidx_dedup_counts *out)
 const char *simidx_dedup_problem(const simidx_dedup *dedup)
 {
 	return dedup ? sd_texts_problem(dedup->texts) : NULL;
+}
+
+void simidx_dedup_limit(simidx_dedup *dedup, uint64_t bytes)
+{
+	if (dedup)
+		dedup->limit = bytes;
 }
 
 /* ---- batches ---- */
@@ -274,6 +284,7 @@ static int decide_all(simidx_dedup *dedup, int is_complete, simidx_error *err)
 	simidx_reader *reader;
 	int rc = sd_ahead_end(dedup, err);
 
+	sd_compare_begin(dedup, &dedup->thread[0], 1, 0);
 	if (!rc)
 		rc = expect(dedup, err);
 	if (!rc)
@@ -298,6 +309,7 @@ static int begin_batch(simidx_dedup *dedup, simidx_error *err)
 	dedup->item = dedup->filling.item;
 	dedup->n = dedup->filling.n;
 	dedup->filling = (struct sd_filling){ .item = empty };
+	dedup->bytes = dedup->limit;
 	dedup->is_begun = 1;
 	sd_ahead_begin(dedup);
 	return SIMIDX_OK;
@@ -369,6 +381,28 @@ static int check_row(const simidx_dedup *dedup, const simidx_dedup_row *row, sim
 	return SIMIDX_OK;
 }
 
+/* A text of more bytes than a batch has is decided at once, so it need not be copied. */
+static int add_long(simidx_dedup *dedup, const simidx_dedup_row *row, simidx_error *err)
+{
+	struct sd_filling *filling = &dedup->filling;
+	simidx_dedup_row rest = *row;
+	int rc = filling->n ? turn(dedup, err) : SIMIDX_OK;
+
+	if (!rc)
+		rc = end_batch(dedup, 0, err);
+	if (rc)
+		return rc;
+	rest.text_size = 0;
+	filling->item[0].bytes = sd_row_copy(&filling->item[0].row, &rest);
+	if (!filling->item[0].bytes)
+		return sx_fail_nomem(err);
+	filling->item[0].row.text = row->text;
+	filling->item[0].row.text_size = row->text_size;
+	filling->n = 1;
+	rc = begin_batch(dedup, err);
+	return rc ? rc : end_batch(dedup, 0, err);
+}
+
 int simidx_dedup_add(simidx_dedup *dedup, const simidx_dedup_row *given, simidx_error *err)
 {
 	simidx_dedup_row own;
@@ -393,6 +427,8 @@ int simidx_dedup_add(simidx_dedup *dedup, const simidx_dedup_row *given, simidx_
 		return rc;
 	filling = &dedup->filling;
 	bytes = sd_row_bytes(row);
+	if (row->text_size > dedup->options.batch_bytes)
+		return add_long(dedup, row, err);
 	if (filling->n == dedup->options.batch_rows ||
 	    (filling->n && filling->bytes + bytes > dedup->options.batch_bytes))
 		rc = turn(dedup, err);

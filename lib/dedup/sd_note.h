@@ -45,11 +45,12 @@ struct sd_note {
 /**
  * Make a note with a sketch.
  *
- * @param set   the shingles of the text
+ * @param set   the shingles of the text, or the least of them, at least SD_SET_SKETCH_SAMPLED
+ * @param all   how many it has
  * @param text  `size` bytes
  * @return bytes of the note
  */
-size_t sd_note_sketch(const struct sd_shingles *set, const char *text, size_t size,
+size_t sd_note_sketch(const struct sd_shingles *set, uint64_t all, const char *text, size_t size,
 		      unsigned char out[SD_NOTE_SKETCH_MAX]);
 
 /**

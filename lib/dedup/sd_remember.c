@@ -15,17 +15,19 @@
 
 /* ---- making notes ---- */
 
-/* The note with the sketch of a row; the row keeps it to be compared by. */
-static int sketch(struct sd_thread *thread, struct sd_item *item, simidx_error *err)
+int sd_sketch(struct sd_thread *thread, struct sd_item *item, simidx_error *err)
 {
+	uint64_t all = 0;
 	int rc;
 
 	if (item->n_brief)
 		return SIMIDX_OK;
 	rc = sd_make_set(thread, item, err);
 	if (!rc)
-		item->n_brief = sd_note_sketch(&item->set, item->row.text, item->row.text_size,
-					       item->brief);
+		rc = sd_count_shingles(thread, item, &all, err);
+	if (!rc)
+		item->n_brief = sd_note_sketch(&item->set, all, item->row.text,
+					       item->row.text_size, item->brief);
 	return rc;
 }
 
@@ -37,7 +39,7 @@ int sd_remember(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_i
 	if (remember == SIMIDX_DEDUP_FINGERPRINT)
 		return SIMIDX_OK;
 	if (remember == SIMIDX_DEDUP_SKETCH || item->row.text_size > SD_NOTE_MOST_TEXT)
-		return sketch(thread, item, err);
+		return sd_sketch(thread, item, err);
 	if (item->n_full)
 		return SIMIDX_OK;
 	item->n_full = sd_note_text(&thread->packer, item->row.text, item->row.text_size,
@@ -67,7 +69,7 @@ static int judge_sketch(const simidx_dedup *dedup, struct sd_thread *thread, str
 			const struct sd_note *note, struct sd_candidate *candidate,
 			simidx_error *err)
 {
-	int rc = sketch(thread, item, err);
+	int rc = sd_sketch(thread, item, err);
 
 	if (rc)
 		return rc;
@@ -93,27 +95,22 @@ static int judge_sketch(const simidx_dedup *dedup, struct sd_thread *thread, str
 static int judge_note(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
 		  const struct sd_note *note, struct sd_candidate *candidate, simidx_error *err)
 {
-	const char *text = NULL;
-	int rc;
+	struct sd_text other = { 0 };
 
 	if (note->kind == SD_NOTE_SKETCH || note->kind == SD_NOTE_BYTES)
 		return judge_sketch(dedup, thread, item, note, candidate, err);
 	if (note->kind == SD_NOTE_TEXT) {
-		text = sd_note_unpack(note, &thread->unpacker);
-		if (!text && errno == ENOMEM)
+		other.bytes = sd_note_unpack(note, &thread->unpacker);
+		if (!other.bytes && errno == ENOMEM)
 			return sx_fail_nomem(err);
 	}
-	if (!text) {
+	if (!other.bytes) {
 		thread->n_foreign++;
 		sd_trust(dedup, item, candidate);
 		return SIMIDX_OK;
 	}
-	rc = sd_make_set(thread, item, err);
-	if (!rc)
-		rc = sd_shingles_make(thread->shingler, text, note->text_size, &thread->other, err);
-	if (!rc)
-		sd_judge(dedup, candidate, item, &thread->other, text, note->text_size);
-	return rc;
+	other.size = other.held = note->text_size;
+	return sd_judge(dedup, thread, item, &other, candidate, err);
 }
 
 /* A document may be deleted meanwhile, by another process. */
@@ -131,12 +128,39 @@ int sd_compare_note(const simidx_dedup *dedup, struct sd_thread *thread, simidx_
 	return rc ? rc : judge_note(dedup, thread, item, &note, candidate, err);
 }
 
+/* Memory is short for the text of a row that was kept. */
+static int compare_sketch(const simidx_dedup *dedup, struct sd_thread *thread,
+			  struct sd_item *item, uint64_t handle, struct sd_candidate *candidate,
+			  simidx_error *err)
+{
+	struct sd_note note = { 0 };
+	const void *bytes;
+	size_t size = 0;
+
+	candidate->is_near = candidate->is_estimate = 0;
+	candidate->is_later = thread->is_ahead;
+	if (candidate->is_later)
+		return SIMIDX_OK;
+	thread->n_too_long++;
+	bytes = sd_texts_sketch(thread->texts, handle, &size);
+	if (bytes)
+		sd_note_decode(bytes, size, &note);
+	if (note.kind == SD_NOTE_SKETCH)
+		return judge_sketch(dedup, thread, item, &note, candidate, err);
+	sd_trust(dedup, item, candidate);
+	return SIMIDX_OK;
+}
+
 int sd_compare_kept(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
 		    struct sd_candidate *candidate, simidx_error *err)
 {
-	if (dedup->verifies && dedup->has_notes &&
-	    sd_kept_handle(dedup->kept, candidate->id) == SD_EARLIER)
+	uint64_t handle = sd_kept_handle(dedup->kept, candidate->id);
+
+	if (dedup->verifies && dedup->has_notes && handle == SD_EARLIER)
 		return sd_compare_note(dedup, thread, thread->notes, item, candidate, err);
+	if (dedup->verifies && handle < SD_LEFT_OUT &&
+	    !sd_has_room(thread, sd_texts_bytes(thread->texts, handle)))
+		return compare_sketch(dedup, thread, item, handle, candidate, err);
 	return sd_compare(dedup, thread, item, candidate, err);
 }
 

@@ -11,6 +11,9 @@
 
 #include "dedup/sd_state.h"
 
+/** Make the sketch of a row, item->brief, unless it has one. */
+int sd_sketch(struct sd_thread *thread, struct sd_item *item, simidx_error *err);
+
 /** Make the note of a row that may be kept, unless it has one or none is wanted. */
 int sd_remember(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
 		simidx_error *err);
@@ -26,7 +29,10 @@ int sd_remember(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_i
 int sd_compare_note(const simidx_dedup *dedup, struct sd_thread *thread, simidx_reader *reader,
 		    struct sd_item *item, struct sd_candidate *candidate, simidx_error *err);
 
-/** Compare with a document that was kept: one of an earlier run by its note, else sd_compare(). */
+/**
+ * Compare with a document that was kept: one of an earlier run by its note, else sd_compare(). Where
+ * memory is short for its text, by its sketch; ahead it is left to the decision, which has more.
+ */
 int sd_compare_kept(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
 		    struct sd_candidate *candidate, simidx_error *err);
 

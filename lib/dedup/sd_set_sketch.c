@@ -59,14 +59,15 @@ static void flip(unsigned char *array, uint64_t cell)
 	array[cell / 8] ^= (unsigned char)(1u << (cell % 8));
 }
 
-size_t sd_set_sketch_make(const uint64_t *hash, size_t n, unsigned char out[SD_SET_SKETCH_MAX])
+size_t sd_set_sketch_make(const uint64_t *hash, size_t n, uint64_t all,
+			  unsigned char out[SD_SET_SKETCH_MAX])
 {
-	struct cells cells = cells_for((uint32_t)n);
+	struct cells cells = cells_for((uint32_t)all);
 	uint64_t cell;
 
 	out[0] = VERSION;
-	sx_store_le32(out + 1, (uint32_t)n);
-	if (n <= SD_SET_SKETCH_LISTED) {
+	sx_store_le32(out + 1, (uint32_t)all);
+	if (all <= SD_SET_SKETCH_LISTED) {
 		for (size_t i = 0; i < n; i++)
 			sx_store_le32(out + HEAD + 4 * i, (uint32_t)(hash[i] >> 32));
 		return HEAD + 4 * n;

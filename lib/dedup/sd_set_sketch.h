@@ -30,17 +30,22 @@
 /** Up to so many hashes are listed. */
 #define SD_SET_SKETCH_LISTED 48
 
+/** So many of the least hashes of a set are enough to make its sketch. */
+#define SD_SET_SKETCH_SAMPLED 8192
+
 /**
  * Make the sketch of a set.
  *
- * @param hash  `n` of them, each once, ascending; spread evenly over all 64-bit numbers, as XXH3
- *              does. n < 2^32
+ * @param hash  the least `n` of them, each once, ascending; spread evenly over all 64-bit numbers,
+ *              as XXH3 does: all, or at least SD_SET_SKETCH_SAMPLED
+ * @param all   how many the set has; below 2^32
  * @param out   set to the sketch
  * @return its bytes
  *
  * Cost: linear in the hashes that are sampled, some nanoseconds each.
  */
-size_t sd_set_sketch_make(const uint64_t *hash, size_t n, unsigned char out[SD_SET_SKETCH_MAX]);
+size_t sd_set_sketch_make(const uint64_t *hash, size_t n, uint64_t all,
+			  unsigned char out[SD_SET_SKETCH_MAX]);
 
 /**
  * Estimate the similarity of two sets.

@@ -19,14 +19,18 @@
 
 #include <simidx_text.h>
 
+/** What sd_shingles_make_part() holds at least. */
+#define SD_SHINGLES_LEAST ((size_t)32768)
+
 /** Tokens of a shingle. */
 #define SD_SHINGLE_TOKENS 5
 
-/** The shingles of a text; all zero is an empty set. */
+/** The shingles of a text, or some of them; all zero is an empty set. */
 struct sd_shingles {
 	uint64_t *hash; /* `n` of them, ascending, each once */
 	size_t n;
 	size_t room;    /* for so many */
+	uint64_t first, last; /* those of the text between these */
 };
 
 /** Makes such sets; one for each thread. */
@@ -49,10 +53,23 @@ void sd_shingler_close(struct sd_shingler *shingler);
  * @param set   what was in it is replaced; its room is used again. For sd_shingles_free()
  * @return 0 or the code in err: SIMIDX_E_RANGE for a longer text; SIMIDX_E_NOMEM
  *
- * Cost: linear in the text, and a sort of 8 bytes a token; 8 bytes a token are kept in the set.
+ * Cost: linear in the text, and a sort of 8 bytes a token, which needs as much memory again; 8 bytes
+ * a shingle are kept in the set.
  */
 int sd_shingles_make(struct sd_shingler *shingler, const char *utf8, size_t size,
 		     struct sd_shingles *set, simidx_error *err);
+
+/**
+ * Some of the shingles of a text, as many as may be held: all from set->first to set->last, which
+ * the caller sets, and which is made less if there are too many. So a text of any length is looked
+ * at in a few steps, and each of them walks it.
+ *
+ * @param most  how many hashes are held, at least SD_SHINGLES_LEAST; twice for a moment. At least a
+ *              quarter of them is found, if there are so many
+ * @return as sd_shingles_make()
+ */
+int sd_shingles_make_part(struct sd_shingler *shingler, const char *utf8, size_t size, size_t most,
+			  struct sd_shingles *set, simidx_error *err);
 
 /** Free what a set holds; it is empty then. */
 void sd_shingles_free(struct sd_shingles *set);
@@ -65,5 +82,17 @@ void sd_shingles_free(struct sd_shingles *set);
  * Cost: linear in both sets. Any thread.
  */
 double sd_shingles_jaccard(const struct sd_shingles *a, const struct sd_shingles *b);
+
+/** How many shingles two texts have, and both: of those that were counted. */
+struct sd_overlap {
+	uint64_t a, b, both;
+};
+
+/** Count those from `first` to `last`, all of which both sets have. */
+void sd_overlap_add(struct sd_overlap *sum, const struct sd_shingles *a,
+		    const struct sd_shingles *b, uint64_t first, uint64_t last);
+
+/** The similarity, once all are counted, as sd_shingles_jaccard() has it. */
+double sd_overlap_jaccard(const struct sd_overlap *sum);
 
 #endif /* SD_SHINGLES_H */

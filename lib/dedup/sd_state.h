@@ -30,6 +30,7 @@ struct sd_candidate {
 	double similarity;
 	int is_near;
 	int is_estimate;         /* the similarity is of sketches */
+	int is_later;            /* not compared yet */
 };
 
 /** A row of the batch that another one matches, if it is put into the index. */
@@ -70,13 +71,16 @@ struct sd_thread {
 	simidx_reader *reader;
 	struct sd_texts_reader *texts; /* this and what follows: where texts are compared */
 	struct sd_shingler *shingler;
-	struct sd_shingles other;
+	struct sd_shingles own, other; /* parts of the sets of two texts that are compared */
 	simidx_reader *notes;    /* a reader of its own, where the index has notes */
 	struct sd_packer packer;
 	struct sd_unpacker unpacker;
 	struct sd_against_reader *against; /* of each index of the options */
+	uint64_t bytes;          /* of memory for its work; 0 = no limit */
+	int is_ahead;            /* what needs more memory is left to the decision */
 	uint64_t n_empty;
 	uint64_t n_foreign;      /* notes that say nothing */
+	uint64_t n_too_long;     /* comparisons for which memory was short */
 };
 
 /** Rows that are gathered for a batch. */
@@ -107,7 +111,9 @@ struct simidx_dedup {
 	struct sd_texts *texts;
 	struct sd_thread *thread;
 	struct sd_filling filling; /* the next batch */
+	uint64_t limit;          /* of memory for the work at a batch; 0 = none */
 	int is_begun;            /* there is a batch at hand: */
+	uint64_t bytes;          /* its limit */
 	struct sd_item *item;
 	uint64_t *fp;            /* of each item: together, as all are compared with all */
 	size_t n;                /* in the batch */

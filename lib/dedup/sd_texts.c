@@ -5,9 +5,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <simidx_sketch.h>
 
+#include "dedup/sd_note.h"
 #include "dedup/sd_spill.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
@@ -29,11 +31,20 @@ struct kept {
 
 _Static_assert(sizeof(struct kept) == SIMIDX_DEDUP_BYTES, "as simidx_dedup.h says");
 
+/* The sketch of a long text. */
+struct sketch {
+	uint64_t handle;
+	size_t size;
+	unsigned char note[SD_NOTE_SKETCH_MAX];
+};
+
 struct sd_texts {
 	const simidx_dedup_options *options;
 	struct sd_spill *spill;
 	struct kept *kept;
 	size_t n, room;
+	struct sketch *sketch; /* ascending by handle */
+	size_t n_sketches, sketch_room;
 };
 
 struct sd_texts_reader {
@@ -63,6 +74,7 @@ void sd_texts_close(struct sd_texts *texts)
 		return;
 	sd_spill_free(texts->spill);
 	free(texts->kept);
+	free(texts->sketch);
 	free(texts);
 }
 
@@ -88,6 +100,49 @@ int sd_texts_keep(struct sd_texts *texts, const simidx_dedup_row *row, uint64_t 
 	*handle = texts->n;
 	texts->kept[texts->n++] = kept;
 	return SIMIDX_OK;
+}
+
+int sd_texts_keep_sketch(struct sd_texts *texts, const void *note, size_t size,
+			 simidx_error *err)
+{
+	struct sketch *sketch;
+
+	if (sx_reserve(&texts->sketch, &texts->sketch_room, texts->n_sketches + 1,
+		       sizeof(*sketch)))
+		return sx_fail_nomem(err);
+	sketch = &texts->sketch[texts->n_sketches++];
+	sketch->handle = texts->n - 1;
+	sketch->size = size;
+	memcpy(sketch->note, note, size);
+	return SIMIDX_OK;
+}
+
+const void *sd_texts_sketch(const struct sd_texts_reader *reader, uint64_t handle, size_t *size)
+{
+	const struct sketch *sketch = reader->texts->sketch;
+	size_t low = 0, high = reader->texts->n_sketches;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (sketch[middle].handle < handle)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == reader->texts->n_sketches || sketch[low].handle != handle)
+		return NULL;
+	*size = sketch[low].size;
+	return sketch[low].note;
+}
+
+uint64_t sd_texts_bytes(const struct sd_texts_reader *reader, uint64_t handle)
+{
+	const struct kept *kept = &reader->texts->kept[handle];
+
+	if (kept->where == PLACED)
+		return kept->size;
+	return kept->where == SPILLED ? (uint64_t)kept->size + kept->elsewhere : 0;
 }
 
 const char *sd_texts_problem(const struct sd_texts *texts)

@@ -7,7 +7,7 @@
  * comes from a temporary file (sd_spill.h).
  *
  * Thread rules: while a text is kept, nobody gets one; otherwise any number of threads, each with
- * its own sd_texts_reader, may. Memory: SIMIDX_DEDUP_BYTES a text.
+ * its own sd_texts_reader, may. Memory: SIMIDX_DEDUP_BYTES a text, and the sketches of long ones.
  */
 
 #ifndef SD_TEXTS_H
@@ -38,6 +38,22 @@ void sd_texts_close(struct sd_texts *texts);
  */
 int sd_texts_keep(struct sd_texts *texts, const simidx_dedup_row *row, uint64_t *handle,
 		  simidx_error *err);
+
+/**
+ * Remember the sketch of the text that was kept last, for when there is no memory for the text
+ * itself.
+ *
+ * @param note  `size` bytes, a note (sd_note.h)
+ * @return SIMIDX_OK; SIMIDX_E_NOMEM
+ */
+int sd_texts_keep_sketch(struct sd_texts *texts, const void *note, size_t size,
+			 simidx_error *err);
+
+/** Such a note, or NULL: there is none. Valid until a text is kept. */
+const void *sd_texts_sketch(const struct sd_texts_reader *reader, uint64_t handle, size_t *size);
+
+/** Bytes of memory that a text takes while it is there. */
+uint64_t sd_texts_bytes(const struct sd_texts_reader *reader, uint64_t handle);
 
 /** Why texts were not put aside; NULL = all were. */
 const char *sd_texts_problem(const struct sd_texts *texts);

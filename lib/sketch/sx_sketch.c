@@ -289,12 +289,27 @@ static int check_arguments(const simidx_feature *features, size_t n, unsigned bi
 	return SIMIDX_OK;
 }
 
+/* Fingerprints and weights, from the sums. */
+static void finish(simidx_sketch *sketch)
+{
+	uint64_t norm;
+
+	sketch->fp = sign_bits(sketch->sums, sketch->bits);
+	if (sketch->flags & SIMIDX_SKETCH_FP2)
+		sketch->fp2 = sign_bits(sketch->sums2, 64);
+	if (!(sketch->flags & SIMIDX_SKETCH_WEIGHTS))
+		return;
+	norm = sx_isqrt(sketch->squares[1], sketch->squares[0]);
+	weigh_bits(sketch->sums, sketch->bits, norm, sketch->weights);
+	if (sketch->flags & SIMIDX_SKETCH_FP2)
+		weigh_bits(sketch->sums2, 64, norm, sketch->weights2);
+}
+
 int simidx_sketch_make(const simidx_feature *features, size_t n, unsigned bits, unsigned flags,
 		       simidx_sketch *out, simidx_error *err)
 {
 	simidx_sketch own, *sketch;
 	u128 squares;
-	uint64_t norm;
 	int rc;
 
 	sx_err_clear(err);
@@ -312,15 +327,35 @@ int simidx_sketch_make(const simidx_feature *features, size_t n, unsigned bits, 
 		sketch->flags |= SIMIDX_SKETCH_EMPTY;
 	/* Bits that the fingerprint does not have say nothing. */
 	memset(sketch->sums + bits, 0, (64 - bits) * sizeof(sketch->sums[0]));
-	sketch->fp = sign_bits(sketch->sums, bits);
-	if (flags & SIMIDX_SKETCH_FP2)
-		sketch->fp2 = sign_bits(sketch->sums2, 64);
-	if (flags & SIMIDX_SKETCH_WEIGHTS) {
-		norm = sx_isqrt((uint64_t)(squares >> 64), (uint64_t)squares);
-		weigh_bits(sketch->sums, bits, norm, sketch->weights);
-		if (flags & SIMIDX_SKETCH_FP2)
-			weigh_bits(sketch->sums2, 64, norm, sketch->weights2);
-	}
+	sketch->squares[0] = (uint64_t)squares;
+	sketch->squares[1] = (uint64_t)(squares >> 64);
+	finish(sketch);
 	sx_struct_end(out, sketch, sizeof(*sketch));
+	return SIMIDX_OK;
+}
+
+int simidx_sketch_join(simidx_sketch *sketch, const simidx_sketch *more, simidx_error *err)
+{
+	const unsigned asked = SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS;
+	u128 squares;
+
+	sx_err_clear(err);
+	if (!sketch || !more || sketch->size != sizeof(*sketch) || more->size != sizeof(*more))
+		return sx_fail(err, SIMIDX_E_ARG, "no sketch, or its size is of another version");
+	if (sketch->bits != more->bits || (sketch->flags ^ more->flags) & asked ||
+	    (sketch->flags | more->flags) & SIMIDX_SKETCH_TRIPLES)
+		return sx_fail(err, SIMIDX_E_ARG, "the sketches are of two kinds");
+	squares = ((u128)sketch->squares[1] << 64 | sketch->squares[0]) +
+		  ((u128)more->squares[1] << 64 | more->squares[0]);
+	sketch->squares[0] = (uint64_t)squares;
+	sketch->squares[1] = (uint64_t)(squares >> 64);
+	for (unsigned b = 0; b < 64; b++) {
+		sketch->sums[b] += more->sums[b];
+		sketch->sums2[b] += more->sums2[b];
+	}
+	sketch->n_features += more->n_features;
+	if (!(more->flags & SIMIDX_SKETCH_EMPTY))
+		sketch->flags &= ~SIMIDX_SKETCH_EMPTY;
+	finish(sketch);
 	return SIMIDX_OK;
 }

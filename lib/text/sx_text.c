@@ -145,41 +145,44 @@ int sx_text_tokens(simidx_text *text, const uint8_t *utf8, size_t size, sx_take_
 	return rc;
 }
 
-static int begin_features(simidx_text *text, size_t size, sx_triples *triples, simidx_error *err)
+static int begin_features(simidx_text *text, size_t size, const sx_part *part, sx_triples *triples,
+			  simidx_error *err)
 {
-	int rc = sx_features_begin(&text->features, size, err);
+	const sx_part all = { 0, 0 };
+	int rc;
 
-	return triples && !rc ? sx_triples_begin(triples, size, err) : rc;
+	text->features.most_slots = part ? text->most_slots : 0;
+	rc = sx_features_begin(&text->features, size, part ? *part : all, err);
+	if (rc || !triples)
+		return rc;
+	triples->most_slots = text->features.most_slots;
+	return sx_triples_begin(triples, size, part ? *part : all, err);
 }
 
 /** A short text as one feature: all its tokens. */
-static int count_whole(simidx_text *text, sx_triples *triples, sx_gram_names *names,
-		       simidx_error *err)
+static int count_whole(simidx_text *text, const sx_part *part, sx_triples *triples,
+		       sx_gram_names *names, simidx_error *err)
 {
 	uint64_t n_words = text->features.n_words;
 	const sx_bytes *whole = &text->filter.whole;
-	sx_hashes *hashes = text->grams.hashes;
 	uint64_t hash;
-	int rc = begin_features(text, 0, triples, err);
+	int rc = begin_features(text, 0, part, triples, err);
 
 	text->features.n_words = n_words;
 	if (names)
 		names->n = names->bytes.n = 0;
-	if (hashes)
-		hashes->n = 0;
 	/* A text without tokens has no features. */
 	if (rc || !whole->n)
 		return rc;
-	if (hashes)
-		return sx_hashes_add(hashes, whole->at, whole->n, err);
 	rc = sx_features_add(&text->features, whole->at, whole->n, names, err);
 	hash = simidx_feature_hash(whole->at, whole->n);
 	return triples && !rc ? sx_triples_add(triples, &hash, 1, err) : rc;
 }
 
-/** Count n-grams by way of the filters, or append the hash of each to `hashes`. */
-static int count_tokens(simidx_text *text, const uint8_t *utf8, size_t size, sx_triples *triples,
-			sx_gram_names *names, sx_hashes *hashes, simidx_error *err)
+/** Count n-grams by way of the filters, or hand on the hash of each by `hashes`. */
+static int count_tokens(simidx_text *text, const uint8_t *utf8, size_t size, const sx_part *part,
+			sx_triples *triples, sx_gram_names *names, sx_hashes *hashes,
+			simidx_error *err)
 {
 	const sx_settings *settings = &text->settings;
 	int rc;
@@ -193,19 +196,37 @@ static int count_tokens(simidx_text *text, const uint8_t *utf8, size_t size, sx_
 	if (!rc)
 		rc = sx_filter_end(&text->filter, err);
 	if (!rc && settings->exact && text->features.n_words < settings->min_tokens)
-		return count_whole(text, triples, names, err);
+		return count_whole(text, part, triples, names, err);
 	return rc ? rc : sx_grams_end(&text->grams, err);
 }
 
-int sx_text_extract(simidx_text *text, const uint8_t *utf8, size_t size, sx_triples *triples,
-		    sx_gram_names *names, simidx_error *err)
+/** Where both are of parts of different sizes, of the smaller one. */
+static int fit_parts(sx_features *features, sx_triples *triples, sx_part *part, simidx_error *err)
 {
-	int rc = begin_features(text, size, triples, err);
+	int rc = SIMIDX_OK;
+
+	*part = features->part;
+	if (!triples || triples->part.mask == part->mask)
+		return SIMIDX_OK;
+	*part = sx_part_smaller(features->part, triples->part);
+	if (features->part.mask != part->mask)
+		rc = sx_features_narrow(features, *part, err);
+	if (!rc && triples->part.mask != part->mask)
+		rc = sx_triples_narrow(triples, *part, err);
+	return rc;
+}
+
+int sx_text_extract(simidx_text *text, const uint8_t *utf8, size_t size, sx_part *part,
+		    sx_triples *triples, sx_gram_names *names, simidx_error *err)
+{
+	int rc = begin_features(text, size, part, triples, err);
 
 	if (!rc && text->plain && !names)
 		rc = count_plain(text, utf8, size, triples, err);
 	else if (!rc)
-		rc = count_tokens(text, utf8, size, triples, names, NULL, err);
+		rc = count_tokens(text, utf8, size, part, triples, names, NULL, err);
+	if (!rc && part)
+		rc = fit_parts(&text->features, triples, part, err);
 	if (!rc)
 		sx_features_finish(&text->features, &text->settings, text->lists);
 	if (triples && !rc)
@@ -243,42 +264,96 @@ static void trim(simidx_text *text)
 		free(text->features.slot);
 		memset(&text->features, 0, sizeof(text->features));
 	}
-	if (text->hashes.room * sizeof(*text->hashes.at) > KEEP_BYTES) {
-		free(text->hashes.at);
-		memset(&text->hashes, 0, sizeof(text->hashes));
-	}
 	if (sx_triples_bytes(&text->triples) > KEEP_BYTES)
 		sx_triples_free(&text->triples);
 }
 
-/** The fingerprints of what was extracted. */
-static int make_sketch(const simidx_text *text, const sx_triples *triples, unsigned flags,
-		       simidx_sketch *out, simidx_error *err)
+/** What the fingerprints of a text are made from: sketches of its features and of its triples. */
+struct sketches {
+	simidx_sketch first, second;
+	int is_begun;
+};
+
+static int add_features(simidx_sketch *sum, int is_begun, const simidx_feature *features, size_t n,
+			unsigned bits, unsigned flags, simidx_error *err)
 {
-	simidx_sketch second = SIMIDX_SKETCH_INIT;
-	const sx_features *first = &text->features;
+	simidx_sketch more;
 	int rc;
 
-	if (!triples)
-		return simidx_sketch_make(first->slot, first->n, text->settings.bits, flags, out,
-					  err);
-	flags &= ~SIMIDX_SKETCH_FP2;
-	rc = simidx_sketch_make(first->slot, first->n, text->settings.bits, flags, out, err);
-	if (!rc)
-		rc = simidx_sketch_make(triples->list, triples->n, 64, flags, &second, err);
-	if (rc)
-		return rc;
+	if (!is_begun)
+		return simidx_sketch_make(features, n, bits, flags, sum, err);
+	more.size = sizeof(more);
+	rc = simidx_sketch_make(features, n, bits, flags, &more, err);
+	return rc ? rc : simidx_sketch_join(sum, &more, err);
+}
+
+/** Add what was extracted, a part of the text's features. */
+static int add_part(const simidx_text *text, const sx_triples *triples, unsigned flags,
+		    struct sketches *sums, simidx_error *err)
+{
+	unsigned first_flags = triples ? flags & ~SIMIDX_SKETCH_FP2 : flags;
+	int rc = add_features(&sums->first, sums->is_begun, text->features.slot, text->features.n,
+			      text->settings.bits, first_flags, err);
+
+	if (!rc && triples)
+		rc = add_features(&sums->second, sums->is_begun, triples->list, triples->n, 64,
+				  first_flags, err);
+	sums->is_begun = 1;
+	return rc;
+}
+
+/** The fingerprints of all that was added. */
+static void make_sketch(const struct sketches *sums, int has_triples, simidx_sketch *out)
+{
+	const simidx_sketch *second = &sums->second;
+
+	*out = sums->first;
+	if (!has_triples)
+		return;
 	out->flags |= SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_TRIPLES;
-	out->fp2 = second.fp;
-	memcpy(out->sums2, second.sums, sizeof(out->sums2));
-	memcpy(out->weights2, second.weights, sizeof(out->weights2));
-	return SIMIDX_OK;
+	out->fp2 = second->fp;
+	memcpy(out->sums2, second->sums, sizeof(out->sums2));
+	memcpy(out->weights2, second->weights, sizeof(out->weights2));
+}
+
+/** In as many passes as the limit asks for. */
+static int sum_text(simidx_text *text, const uint8_t *utf8, size_t size, unsigned flags,
+		    sx_triples *triples, struct sketches *sums, simidx_error *err)
+{
+	/* What weighs most, only all features tell. */
+	int in_parts = text->most_slots && text->settings.top == SIMIDX_TEXT_TOP_ALL;
+	sx_part part = { 0, 0 };
+	int rc;
+
+	do {
+		rc = sx_text_extract(text, utf8, size, in_parts ? &part : NULL, triples, NULL, err);
+		if (!rc)
+			rc = add_part(text, triples, flags, sums, err);
+	} while (!rc && sx_part_next(&part));
+	return rc;
+}
+
+/* Bytes of a slot of each of two tables, of which one has half as many features besides; and of
+   the one that it was made from. */
+#define BYTES_PER_SLOT 48
+#define LEAST_SLOTS ((size_t)8192)
+
+void simidx_text_limit(simidx_text *text, size_t bytes)
+{
+	size_t slots = LEAST_SLOTS;
+
+	if (!text)
+		return;
+	while (slots <= bytes / BYTES_PER_SLOT / 2)
+		slots *= 2;
+	text->most_slots = bytes ? slots : 0;
 }
 
 int simidx_text_fingerprint(simidx_text *text, const void *utf8, size_t size, unsigned flags,
 			    simidx_sketch *out, simidx_error *err)
 {
 	simidx_sketch own, *sketch;
+	struct sketches sums = { .first = SIMIDX_SKETCH_INIT, .second = SIMIDX_SKETCH_INIT };
 	sx_triples *triples = NULL;
 	uint64_t n_words;
 	int rc;
@@ -297,13 +372,12 @@ int simidx_text_fingerprint(simidx_text *text, const void *utf8, size_t size, un
 
 	if (text->settings.triples && flags & SIMIDX_SKETCH_FP2)
 		triples = &text->triples;
-	rc = sx_text_extract(text, utf8, size, triples, NULL, err);
-	if (!rc)
-		rc = make_sketch(text, triples, flags, sketch, err);
+	rc = sum_text(text, utf8, size, flags, triples, &sums, err);
 	n_words = text->features.n_words;
 	trim(text);
 	if (rc)
 		return rc;
+	make_sketch(&sums, triples != NULL, sketch);
 	sketch->n_tokens = n_words;
 	if (n_words < text->settings.min_tokens)
 		sketch->flags |= SIMIDX_SKETCH_SHORT;
@@ -379,7 +453,7 @@ int simidx_text_each_feature(simidx_text *text, const void *utf8, size_t size,
 	if (size > SX_TEXT_MAX)
 		return sx_fail(err, SIMIDX_E_RANGE, "text of %zu bytes is longer than %zu",
 			       size, SX_TEXT_MAX);
-	rc = sx_text_extract(text, utf8, size, NULL, &names, err);
+	rc = sx_text_extract(text, utf8, size, NULL, NULL, &names, err);
 	if (!rc) {
 		sx_features_sort(&text->features);
 		seed_names(&names, text->settings.seed);
@@ -406,7 +480,7 @@ int simidx_text_features(simidx_text *text, const void *utf8, size_t size,
 			       size, SX_TEXT_MAX);
 	/* What the caller gets must stay, so it is the text before that is trimmed. */
 	trim(text);
-	rc = sx_text_extract(text, utf8, size, NULL, NULL, err);
+	rc = sx_text_extract(text, utf8, size, NULL, NULL, NULL, err);
 	if (rc)
 		return rc;
 	*features = text->features.slot;
@@ -414,32 +488,50 @@ int simidx_text_features(simidx_text *text, const void *utf8, size_t size,
 	return SIMIDX_OK;
 }
 
-int simidx_text_hashes(simidx_text *text, const void *utf8, size_t size, const uint64_t **hashes,
-		       size_t *n, simidx_error *err)
+/** A text that is one feature: whether it is, and its hash is handed on. */
+static int each_whole(simidx_text *text, const uint8_t *utf8, size_t size, int *is_whole,
+		      int (*callback)(void *ctx, const uint64_t *hashes, size_t n), void *ctx,
+		      simidx_error *err)
 {
-	int rc;
+	int rc = SIMIDX_OK;
+
+	*is_whole = 0;
+	if (!text->settings.exact)
+		return SIMIDX_OK;
+	rc = sx_text_extract(text, utf8, size, NULL, NULL, NULL, err);
+	if (rc || text->features.n_words >= text->settings.min_tokens)
+		return rc;
+	*is_whole = 1;
+	return text->features.n ? callback(ctx, &text->features.slot[0].hash, 1) : SIMIDX_OK;
+}
+
+int simidx_text_each_hash(simidx_text *text, const void *utf8, size_t size,
+			  int (*callback)(void *ctx, const uint64_t *hashes, size_t n), void *ctx,
+			  simidx_error *err)
+{
+	sx_hashes *hashes;
+	int rc, is_whole;
 
 	sx_err_clear(err);
-	if (!text || !hashes || !n || (!utf8 && size))
-		return sx_fail(err, SIMIDX_E_ARG, "extractor, hashes or text is NULL");
-	*hashes = NULL;
-	*n = 0;
+	if (!text || !callback || (!utf8 && size))
+		return sx_fail(err, SIMIDX_E_ARG, "extractor, function or text is NULL");
 	if (size > SX_TEXT_MAX)
 		return sx_fail(err, SIMIDX_E_RANGE, "text of %zu bytes is longer than %zu",
 			       size, SX_TEXT_MAX);
-	/* As for simidx_text_features(). */
-	trim(text);
-	text->hashes.n = 0;
-	rc = begin_features(text, 0, NULL, err);
+	hashes = &text->hashes;
+	hashes->n = 0;
+	hashes->seed = text->settings.seed;
+	hashes->take = callback;
+	hashes->ctx = ctx;
+	rc = each_whole(text, utf8, size, &is_whole, callback, ctx, err);
+	if (!rc && !is_whole)
+		rc = begin_features(text, 0, NULL, NULL, err);
+	if (!rc && !is_whole)
+		rc = count_tokens(text, utf8, size, NULL, NULL, NULL, hashes, err);
 	if (!rc)
-		rc = count_tokens(text, utf8, size, NULL, NULL, &text->hashes, err);
-	if (rc)
-		return rc;
-	for (size_t i = 0; text->settings.seed && i < text->hashes.n; i++)
-		text->hashes.at[i] = sx_seeded(text->hashes.at[i], text->settings.seed);
-	*hashes = text->hashes.at;
-	*n = text->hashes.n;
-	return SIMIDX_OK;
+		rc = sx_hashes_hand_on(hashes);
+	trim(text);
+	return rc;
 }
 
 const char *simidx_text_profile(const simidx_text *text)

@@ -52,6 +52,7 @@ struct simidx_text {
 	int plain;          /* words12 in its simplest form: no token is looked at */
 	size_t stretch;     /* SX_STRETCH_BYTES, less in tests */
 	size_t stretch_max; /* SX_STRETCH_MAX_BYTES, less in tests */
+	size_t most_slots;  /* of either table of features: simidx_text_limit(); 0 = any number */
 	sx_units units, spare;
 	sx_words words;
 	sx_bytes token;
@@ -72,10 +73,12 @@ int sx_text_tokens(simidx_text *text, const uint8_t *utf8, size_t size, sx_take_
 /**
  * Count the features of a text: on success text->features is finished.
  *
+ * @param part     NULL = all; or a part of them, changed to the one that was counted: a smaller
+ *                 one, if there was no memory for all of it. The rest is for further calls
  * @param triples  NULL, or text->triples, which is finished then too
  * @param names    NULL, or where the bytes of all features are noted
  */
-int sx_text_extract(simidx_text *text, const uint8_t *utf8, size_t size, sx_triples *triples,
-		    sx_gram_names *names, simidx_error *err);
+int sx_text_extract(simidx_text *text, const uint8_t *utf8, size_t size, sx_part *part,
+		    sx_triples *triples, sx_gram_names *names, simidx_error *err);
 
 #endif /* SX_TEXT_H */

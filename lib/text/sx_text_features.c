@@ -14,12 +14,16 @@
 #define MIN_SLOTS 256
 #define MAX_FIRST_SLOTS 65536
 
-int sx_features_begin(sx_features *features, size_t text_size, simidx_error *err)
+/* Words that are counted together, so that waits for memory overlap. */
+#define AT_ONCE 32
+
+int sx_features_begin(sx_features *features, size_t text_size, sx_part part, simidx_error *err)
 {
 	size_t n_slots = MIN_SLOTS;
 	simidx_feature *slot;
 
-	while (n_slots < text_size / BYTES_PER_SLOT && n_slots < MAX_FIRST_SLOTS)
+	while (n_slots < text_size / BYTES_PER_SLOT && n_slots < MAX_FIRST_SLOTS &&
+	       n_slots != features->most_slots)
 		n_slots *= 2;
 	if (n_slots > features->room) {
 		slot = sx_realloc(features->slot, n_slots, sizeof(*slot));
@@ -33,6 +37,7 @@ int sx_features_begin(sx_features *features, size_t text_size, simidx_error *err
 	features->n_slots = n_slots;
 	features->n = 0;
 	features->n_words = 0;
+	features->part = part;
 	return SIMIDX_OK;
 }
 
@@ -46,15 +51,42 @@ static simidx_feature *find(simidx_feature *slot, size_t n_slots, uint64_t hash)
 	return &slot[i];
 }
 
+int sx_features_narrow(sx_features *features, sx_part part, simidx_error *err)
+{
+	simidx_feature *slot = features->slot, *left;
+	size_t n = 0;
+
+	features->part = part;
+	for (size_t i = 0; i < features->n_slots; i++)
+		n += slot[i].weight && sx_part_has(part, slot[i].hash);
+	left = sx_calloc(n, sizeof(*left));
+	if (!left)
+		return sx_fail_nomem(err);
+	n = 0;
+	for (size_t i = 0; i < features->n_slots; i++)
+		if (slot[i].weight && sx_part_has(part, slot[i].hash))
+			left[n++] = slot[i];
+	memset(slot, 0, features->n_slots * sizeof(*slot));
+	for (size_t i = 0; i < n; i++)
+		*find(slot, features->n_slots, left[i].hash) = left[i];
+	features->n = n;
+	free(left);
+	return SIMIDX_OK;
+}
+
+/** Have more room: more slots, or less that is counted. */
 static int grow(sx_features *features, simidx_error *err)
 {
 	size_t n_slots = features->n_slots * 2;
 	simidx_feature *slot;
 	size_t i;
 
-	slot = sx_calloc(n_slots, sizeof(*slot));
+	if (features->n_slots == features->most_slots)
+		return sx_features_narrow(features, sx_part_half(features->part), err);
+	slot = sx_alloc_lines(n_slots, sizeof(*slot));
 	if (!slot)
 		return sx_fail_nomem(err);
+	memset(slot, 0, n_slots * sizeof(*slot));
 	for (i = 0; i < features->n_slots; i++) {
 		if (features->slot[i].weight)
 			*find(slot, n_slots, features->slot[i].hash) = features->slot[i];
@@ -68,8 +100,11 @@ static int grow(sx_features *features, simidx_error *err)
 
 static void add(sx_features *features, uint64_t hash)
 {
-	simidx_feature *feature = find(features->slot, features->n_slots, hash);
+	simidx_feature *feature;
 
+	if (!sx_part_has(features->part, hash))
+		return;
+	feature = find(features->slot, features->n_slots, hash);
 	/* A text of 2^30 bytes cannot hold anything 2^32 times. */
 	if (!feature->weight++) {
 		feature->hash = hash;
@@ -84,7 +119,7 @@ int sx_features_add(sx_features *features, const char *bytes, size_t size, sx_gr
 	size_t n = features->n;
 	int rc = SIMIDX_OK;
 
-	if (n + 1 > features->n_slots - features->n_slots / 4)
+	while (!rc && features->n + 1 > features->n_slots - features->n_slots / 4)
 		rc = grow(features, err);
 	if (rc)
 		return rc;
@@ -96,22 +131,31 @@ int sx_features_add(sx_features *features, const char *bytes, size_t size, sx_gr
 
 int sx_features_count(sx_features *features, const sx_words *words, simidx_error *err)
 {
-	size_t i, start;
+	uint64_t hash[2 * AT_ONCE];
+	size_t i = words->n_old, start;
 	int rc;
 
-	for (i = words->n_old; i < words->n; i++) {
-		/* Two more must leave a quarter of the slots free. */
-		if (features->n + 2 > features->n_slots - features->n_slots / 4) {
+	while (i < words->n) {
+		size_t n = 0, end = i + AT_ONCE < words->n ? i + AT_ONCE : words->n;
+
+		/* All of them must leave a quarter of the slots free. */
+		while (features->n + 2 * AT_ONCE > features->n_slots - features->n_slots / 4) {
 			rc = grow(features, err);
 			if (rc)
 				return rc;
 		}
-		add(features, words->hash[i]);
-		if (i) {
+		for (; i < end; i++) {
+			hash[n++] = words->hash[i];
+			if (!i)
+				continue;
 			start = sx_words_start(words, i - 1);
-			add(features, simidx_feature_hash(words->bytes + start,
-							  words->end[i] - start));
+			hash[n++] = simidx_feature_hash(words->bytes + start,
+							words->end[i] - start);
+			__builtin_prefetch(&features->slot[hash[n - 2] & (features->n_slots - 1)]);
+			__builtin_prefetch(&features->slot[hash[n - 1] & (features->n_slots - 1)]);
 		}
+		for (size_t k = 0; k < n; k++)
+			add(features, hash[k]);
 	}
 	features->n_words += words->n - words->n_old;
 	return SIMIDX_OK;

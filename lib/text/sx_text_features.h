@@ -39,6 +39,36 @@ const struct sx_gram_name *sx_gram_names_find(const sx_gram_names *names, uint64
 /** Free what they hold. */
 void sx_gram_names_free(sx_gram_names *names);
 
+/** A part of all features: those whose hash has these bits, all at its top. All zero: all. */
+typedef struct sx_part {
+	uint64_t mask;
+	uint64_t bits;
+} sx_part;
+
+static inline int sx_part_has(sx_part part, uint64_t hash)
+{
+	return (hash & part.mask) == part.bits;
+}
+
+/** The first half of a part, which is more than one hash. */
+static inline sx_part sx_part_half(sx_part part)
+{
+	return (sx_part){ part.mask >> 1 | (uint64_t)1 << 63, part.bits };
+}
+
+/** Of parts that begin with the same hash, the smaller one. */
+static inline sx_part sx_part_smaller(sx_part a, sx_part b)
+{
+	return a.mask > b.mask ? a : b;
+}
+
+/** Go on with the part behind it, which is as large. Returns 0: it was the last one. */
+static inline int sx_part_next(sx_part *part)
+{
+	part->bits += part->mask & (0 - part->mask);
+	return part->bits != 0;
+}
+
 #define SX_SMALL_COUNTS 64
 
 /**
@@ -49,13 +79,18 @@ typedef struct sx_features {
 	simidx_feature *slot; /* weight 0 = free */
 	size_t room;          /* slots allocated */
 	size_t n_slots;       /* slots in use, a power of two */
+	size_t most_slots;    /* a power of two; 0 = any number */
+	sx_part part;         /* what is counted: halved when it needs more slots */
 	size_t n;             /* features */
 	uint64_t n_words;
 	uint32_t weight_of[SX_SMALL_COUNTS]; /* by count; 0 = not known yet */
 } sx_features;
 
-/** Begin a text of `text_size` bytes. */
-int sx_features_begin(sx_features *features, size_t text_size, simidx_error *err);
+/** Begin a text of `text_size` bytes, of whose features those of a part are counted. */
+int sx_features_begin(sx_features *features, size_t text_size, sx_part part, simidx_error *err);
+
+/** Forget what is not in a part of features->part, which becomes this. */
+int sx_features_narrow(sx_features *features, sx_part part, simidx_error *err);
 
 /** Count the words of a batch that has been hashed, but the old one, and the pairs that end with
  * them. */

@@ -5,19 +5,30 @@
 
 #include <string.h>
 
+#include "text/sx_text_weight.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 
 /* The last tokens are moved to the front when this many bytes are before them. */
 #define USED_BYTES ((size_t)64 << 10)
 
-int sx_hashes_add(sx_hashes *hashes, const char *bytes, size_t size, simidx_error *err)
+int sx_hashes_hand_on(sx_hashes *hashes)
 {
-	if (hashes->n == hashes->room &&
-	    sx_reserve(&hashes->at, &hashes->room, hashes->n + 1, sizeof(*hashes->at)))
-		return sx_fail_nomem(err);
-	hashes->at[hashes->n++] = simidx_feature_hash(bytes, size);
-	return SIMIDX_OK;
+	size_t n = hashes->n;
+
+	for (size_t i = 0; hashes->seed && i < n; i++)
+		hashes->at[i] = sx_seeded(hashes->at[i], hashes->seed);
+	hashes->n = 0;
+	return n ? hashes->take(hashes->ctx, hashes->at, n) : 0;
+}
+
+static int add_hash(sx_hashes *hashes, const char *bytes, size_t size)
+{
+	int rc = hashes->n == SX_HASHES_AT_ONCE ? sx_hashes_hand_on(hashes) : 0;
+
+	if (!rc)
+		hashes->at[hashes->n++] = simidx_feature_hash(bytes, size);
+	return rc;
 }
 
 void sx_grams_begin(sx_grams *g, const sx_settings *settings, sx_features *features,
@@ -57,7 +68,7 @@ static void forget(sx_grams *g)
 static int count(sx_grams *g, size_t start, simidx_error *err)
 {
 	if (g->hashes)
-		return sx_hashes_add(g->hashes, g->bytes.at + start, g->bytes.n - start, err);
+		return add_hash(g->hashes, g->bytes.at + start, g->bytes.n - start);
 	return sx_features_add(g->features, g->bytes.at + start, g->bytes.n - start, g->names,
 			       err);
 }
@@ -89,8 +100,10 @@ int sx_grams_take(void *ctx, const char *bytes, size_t size, simidx_error *err)
 
 int sx_grams_end(sx_grams *g, simidx_error *err)
 {
+	unsigned shortest = (unsigned)__builtin_ctz(g->lengths) + 1;
+
 	/* Shorter than all n-grams: then no n-gram was cut, and all is still there. */
-	if (!g->n || (g->hashes ? g->hashes->n : g->features->n))
+	if (!g->n || g->n >= shortest)
 		return SIMIDX_OK;
 	return count(g, 0, err);
 }

@@ -18,14 +18,20 @@
 #include "text/sx_text_tokens.h"
 #include "text/sx_text_triples.h"
 
-/** Growing hashes. All zero is an empty list. */
+/** Hashes that are handed on together. */
+#define SX_HASHES_AT_ONCE 1024
+
+/** Hashes of features, of which some are gathered and then handed on. */
 typedef struct sx_hashes {
-	uint64_t *at;
-	size_t n, room;
+	uint64_t at[SX_HASHES_AT_ONCE];
+	size_t n;
+	uint64_t seed; /* that they get */
+	int (*take)(void *ctx, const uint64_t *hashes, size_t n);
+	void *ctx;
 } sx_hashes;
 
-/** Append the hash of a feature. */
-int sx_hashes_add(sx_hashes *hashes, const char *bytes, size_t size, simidx_error *err);
+/** Hand on what is gathered. Returns what hashes->take() does. */
+int sx_hashes_hand_on(sx_hashes *hashes);
 
 /** Makes n-grams of the tokens of one text. */
 typedef struct sx_grams {

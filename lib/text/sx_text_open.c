@@ -197,7 +197,6 @@ void simidx_text_close(simidx_text *text)
 	sx_stem_close(text->filter.stem);
 	free(text->grams.bytes.at);
 	free(text->features.slot);
-	free(text->hashes.at);
 	sx_triples_free(&text->triples);
 	sx_lists_release(text->lists);
 	free(text);

@@ -40,7 +40,12 @@ static int set_slots(sx_triples *triples, size_t n_slots, simidx_error *err)
 {
 	size_t n = triples->n;
 
-	if (sx_reserve(&triples->slot, &triples->slot_room, n_slots, sizeof(*triples->slot)))
+	if (n_slots > triples->slot_room) {
+		free(triples->slot);
+		triples->slot = sx_alloc_lines(n_slots, sizeof(*triples->slot));
+		triples->slot_room = triples->slot ? n_slots : 0;
+	}
+	if (!triples->slot)
 		return sx_fail_nomem(err);
 	memset(triples->slot, 0, n_slots * sizeof(*triples->slot));
 	triples->n_slots = n_slots;
@@ -50,27 +55,49 @@ static int set_slots(sx_triples *triples, size_t n_slots, simidx_error *err)
 	return SIMIDX_OK;
 }
 
-/** Make room for `more`. */
+int sx_triples_narrow(sx_triples *triples, sx_part part, simidx_error *err)
+{
+	size_t n = 0;
+
+	triples->part = part;
+	for (size_t i = 0; i < triples->n; i++) {
+		triples->list[n] = triples->list[i];
+		n += sx_part_has(part, triples->list[i].hash);
+	}
+	triples->n = n;
+	return set_slots(triples, triples->n_slots, err);
+}
+
+/** Make room for `more`: in more slots, or by less that is added. */
 static int reserve(sx_triples *triples, size_t more, simidx_error *err)
 {
-	size_t most = triples->n + more, n_slots = triples->n_slots;
+	size_t n_slots = triples->n_slots;
+	int rc = SIMIDX_OK;
 
-	if (sx_reserve(&triples->list, &triples->room, most, sizeof(*triples->list)))
+	while (!rc && n_slots < 2 * (triples->n + more)) {
+		if (n_slots == triples->most_slots)
+			rc = sx_triples_narrow(triples, sx_part_half(triples->part), err);
+		else
+			n_slots *= 2;
+	}
+	if (rc)
+		return rc;
+	if (sx_reserve(&triples->list, &triples->room, triples->n + more, sizeof(*triples->list)))
 		return sx_fail_nomem(err);
-	while (n_slots < 2 * most)
-		n_slots *= 2;
 	return n_slots > triples->n_slots ? set_slots(triples, n_slots, err) : SIMIDX_OK;
 }
 
-int sx_triples_begin(sx_triples *triples, size_t text_size, simidx_error *err)
+int sx_triples_begin(sx_triples *triples, size_t text_size, sx_part part, simidx_error *err)
 {
 	size_t n_slots = MIN_SLOTS;
 
-	while (n_slots < text_size / BYTES_PER_SLOT && n_slots < MAX_FIRST_SLOTS)
+	while (n_slots < text_size / BYTES_PER_SLOT && n_slots < MAX_FIRST_SLOTS &&
+	       n_slots != triples->most_slots)
 		n_slots *= 2;
 	triples->n = 0;
 	triples->n_tokens = 0;
 	triples->last[0] = triples->last[1] = 0;
+	triples->part = part;
 	return set_slots(triples, n_slots, err);
 }
 
@@ -89,7 +116,7 @@ static void add_some(sx_triples *triples, const uint64_t *token, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		hash[n_runs] = of_run(first, second, token[i]);
 		__builtin_prefetch(&triples->slot[hash[n_runs] & (triples->n_slots - 1)]);
-		n_runs += ++triples->n_tokens > 2;
+		n_runs += (++triples->n_tokens > 2) & sx_part_has(triples->part, hash[n_runs]);
 		first = second;
 		second = token[i];
 	}
@@ -112,7 +139,7 @@ int sx_triples_finish(sx_triples *triples, uint64_t seed, simidx_error *err)
 {
 	int rc = SIMIDX_OK;
 
-	if (triples->n_tokens && !triples->n) {
+	if (triples->n_tokens && triples->n_tokens < 3) {
 		rc = reserve(triples, 1, err);
 		if (!rc)
 			put(triples, of_run(0, triples->last[0], triples->last[1]));

@@ -76,7 +76,7 @@ START_TEST(test_sketches)
 	for (size_t i = 0; i < 100; i++)
 		hash[i] = ((uint64_t)i << 57 | i) + 1;
 	for (set.n = 1; set.n <= 100; set.n += 33) {
-		size_t n = sd_note_sketch(&set, "a text", 6, bytes);
+		size_t n = sd_note_sketch(&set, set.n, "a text", 6, bytes);
 
 		ck_assert_uint_le(n, 200);
 		sd_note_decode(bytes, n, &note);
@@ -86,7 +86,7 @@ START_TEST(test_sketches)
 		ck_assert(similarity == 1);
 	}
 	set.n = 0;
-	sd_note_decode(bytes, sd_note_sketch(&set, "...", 3, bytes), &note);
+	sd_note_decode(bytes, sd_note_sketch(&set, set.n, "...", 3, bytes), &note);
 	ck_assert_int_eq(note.kind, SD_NOTE_BYTES);
 	ck_assert_int_ne(sd_note_is_of_bytes(&note, "...", 3), 0);
 	ck_assert_int_eq(sd_note_is_of_bytes(&note, "..", 2), 0);

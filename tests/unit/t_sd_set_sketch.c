@@ -56,8 +56,8 @@ static double compare(size_t n, size_t m, size_t both)
 		b[i] = sxt_rng_u64(&rng);
 	qsort(a, n, sizeof(*a), compare_hashes);
 	qsort(b, m, sizeof(*b), compare_hashes);
-	a_size = sd_set_sketch_make(a, n, a_sketch);
-	b_size = sd_set_sketch_make(b, m, b_sketch);
+	a_size = sd_set_sketch_make(a, n, n, a_sketch);
+	b_size = sd_set_sketch_make(b, m, m, b_sketch);
 	return estimate();
 }
 

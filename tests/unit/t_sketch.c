@@ -374,6 +374,43 @@ START_TEST(test_repeated_features)
 END_TEST
 
 /* What was not asked for is 0, and what was does not depend on the rest. */
+/* The sketches of two parts of the features, joined, are that of all. */
+START_TEST(test_join)
+{
+	static const unsigned some_flags[] = { 0, SIMIDX_SKETCH_FP2, ALL_FLAGS };
+	simidx_sketch all, first, second;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 36);
+	for (unsigned i = 0; i < 300; i++) {
+		size_t n = 1 + sxt_rng_below(&rng, 200), cut = sxt_rng_below(&rng, n + 1);
+		unsigned bits = i % 3 ? 64 : 40, flags = some_flags[i % 3];
+		uint64_t most = i % 2 ? 3 : UINT32_MAX;
+
+		random_features(&rng, n, most);
+		sketch(n, bits, flags, &all);
+		sketch(cut, bits, flags, &first);
+		memmove(features, features + cut, (n - cut) * sizeof(features[0]));
+		sketch(n - cut, bits, flags, &second);
+		ck_assert_sx(simidx_sketch_join(&first, &second, &sxt_err), SIMIDX_OK);
+		sxt_must(!memcmp(&first, &all, sizeof(all)));
+	}
+	ck_assert_sx(simidx_sketch_join(&first, NULL, &sxt_err), SIMIDX_E_ARG);
+	second.bits ^= 1;
+	ck_assert_sx(simidx_sketch_join(&first, &second, &sxt_err), SIMIDX_E_ARG);
+	second = first;
+	second.flags ^= SIMIDX_SKETCH_FP2;
+	ck_assert_sx(simidx_sketch_join(&first, &second, &sxt_err), SIMIDX_E_ARG);
+	second = first;
+	second.flags |= SIMIDX_SKETCH_TRIPLES;
+	ck_assert_sx(simidx_sketch_join(&first, &second, &sxt_err), SIMIDX_E_ARG);
+	second = first;
+	second.size--;
+	ck_assert_sx(simidx_sketch_join(&first, &second, &sxt_err), SIMIDX_E_ARG);
+	ck_assert_sx(simidx_sketch_join(&first, &first, &sxt_err), SIMIDX_OK);
+}
+END_TEST
+
 START_TEST(test_unknown_flags_are_refused)
 {
 	static const simidx_sketch zero = SIMIDX_SKETCH_INIT;
@@ -527,6 +564,7 @@ static const sxt_test tests[] = {
 	{ &test_no_features, 0, 1 },
 	{ &test_order_of_features_does_not_count, 0, 1 },
 	{ &test_repeated_features, 0, 1 },
+	{ &test_join, 0, 1 },
 	{ &test_unknown_flags_are_refused, 0, 1 },
 	{ &test_fewer_bits, 0, 1 },
 	{ &test_bad_arguments_are_refused, 0, 1 },

@@ -109,31 +109,52 @@ static int compare(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
+struct list {
+	uint64_t *hash;
+	size_t n, room;
+};
+
+static int append(void *ctx, const uint64_t *hashes, size_t n)
+{
+	struct list *list = ctx;
+
+	if (list->n + n > list->room) {
+		list->room = 2 * (list->n + n);
+		list->hash = realloc(list->hash, list->room * sizeof(*list->hash));
+	}
+	memcpy(list->hash + list->n, hashes, n * sizeof(*hashes));
+	list->n += n;
+	return 0;
+}
+
+static int refuse(void *ctx, const uint64_t *hashes, size_t n)
+{
+	(void)hashes;
+	*(size_t *)ctx += n;
+	return 77;
+}
+
 /* Each feature is among the hashes as often as it weighs with weights "raw". */
 static void check(simidx_text *text, const char *bytes, size_t size)
 {
 	const simidx_feature *features;
-	const uint64_t *hashes;
-	uint64_t *copy;
-	size_t n, n_hashes, all = 0;
+	struct list list = { 0 };
+	size_t n, all = 0;
 
-	sxt_must_ok(simidx_text_hashes(text, bytes, size, &hashes, &n_hashes, &sxt_err));
-	copy = malloc((n_hashes + 1) * sizeof(*copy));
-	if (n_hashes) {
-		memcpy(copy, hashes, n_hashes * sizeof(*copy));
-		qsort(copy, n_hashes, sizeof(*copy), compare);
-	}
+	sxt_must_ok(simidx_text_each_hash(text, bytes, size, append, &list, &sxt_err));
+	if (list.n)
+		qsort(list.hash, list.n, sizeof(*list.hash), compare);
 	sxt_must_ok(simidx_text_features(text, bytes, size, &features, &n, &sxt_err));
 	for (size_t i = 0; i < n; i++) {
 		size_t times = 0;
 
-		for (size_t k = 0; k < n_hashes; k++)
-			times += copy[k] == features[i].hash;
+		for (size_t k = 0; k < list.n; k++)
+			times += list.hash[k] == features[i].hash;
 		sxt_must_eq(features[i].weight, (uint64_t)times << 16);
 		all += times;
 	}
-	sxt_must_eq(all, n_hashes);
-	free(copy);
+	sxt_must_eq(all, list.n);
+	free(list.hash);
 }
 
 START_TEST(test_hashes_are_features)
@@ -164,9 +185,9 @@ END_TEST
 START_TEST(test_long_text)
 {
 	simidx_text_options options = SIMIDX_TEXT_OPTIONS_INIT;
-	size_t size = 300000, n;
+	size_t size = 300000, n = 0;
 	char *bytes = malloc(size);
-	const uint64_t *hashes;
+	struct list list = { 0 };
 	simidx_text *text;
 
 	options.extractor = "unspaced12";
@@ -174,13 +195,19 @@ START_TEST(test_long_text)
 	sxt_must_ok(simidx_text_open(&options, &text, &sxt_err));
 	for (size_t i = 0; i < size; i++)
 		bytes[i] = i % 3 == 2 ? ' ' : (char)('a' + i / 3 % 26);
-	sxt_must_ok(simidx_text_hashes(text, bytes, size, &hashes, &n, &sxt_err));
-	ck_assert_uint_eq(n, 100000 - 4);
-	for (size_t i = 26; i < n; i++)
-		sxt_must_eq(hashes[i], hashes[i - 26]);
-	ck_assert_int_eq(simidx_text_hashes(text, bytes, ((size_t)1 << 30) + 1, &hashes, &n,
-					    &sxt_err), SIMIDX_E_RANGE);
-	ck_assert_int_eq(simidx_text_hashes(text, NULL, 1, &hashes, &n, &sxt_err), SIMIDX_E_ARG);
+	sxt_must_ok(simidx_text_each_hash(text, bytes, size, append, &list, &sxt_err));
+	ck_assert_uint_eq(list.n, 100000 - 4);
+	for (size_t i = 26; i < list.n; i++)
+		sxt_must_eq(list.hash[i], list.hash[i - 26]);
+	ck_assert_int_eq(simidx_text_each_hash(text, bytes, size, refuse, &n, &sxt_err), 77);
+	ck_assert_uint_lt(n, list.n / 10);
+	ck_assert_int_eq(simidx_text_each_hash(text, bytes, ((size_t)1 << 30) + 1, append, &list,
+					       &sxt_err), SIMIDX_E_RANGE);
+	ck_assert_int_eq(simidx_text_each_hash(text, NULL, 1, append, &list, &sxt_err),
+			 SIMIDX_E_ARG);
+	ck_assert_int_eq(simidx_text_each_hash(text, bytes, 1, NULL, NULL, &sxt_err),
+			 SIMIDX_E_ARG);
+	free(list.hash);
 	simidx_text_close(text);
 	free(bytes);
 }

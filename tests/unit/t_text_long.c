@@ -215,6 +215,13 @@ static void check_line(size_t n, size_t distinct)
 
 	got = sxt_sketch_of_text(text, line, 8 * n);
 	sxt_assert_sketch(&got, &want, "one line");
+	/* In parts: 8,192 slots of features, and as many of triples. */
+	simidx_text_limit(text, 1);
+	got = sxt_sketch_of_text(text, line, 8 * n);
+	ck_assert_uint_le(text->features.n_slots, 8192);
+	ck_assert_uint_le(text->triples.n_slots, 8192);
+	simidx_text_limit(text, 0);
+	sxt_assert_sketch(&got, &want, "one line in parts");
 	free(line);
 }
 

@@ -66,11 +66,17 @@ int simidx_text_features(simidx_text *text, const void *utf8, size_t size,
 	return fail(err);
 }
 
-int simidx_text_hashes(simidx_text *text, const void *utf8, size_t size, const uint64_t **hashes,
-		       size_t *n, simidx_error *err)
+int simidx_text_each_hash(simidx_text *text, const void *utf8, size_t size,
+			  int (*callback)(void *ctx, const uint64_t *hashes, size_t n), void *ctx,
+			  simidx_error *err)
 {
-	(void)text, (void)utf8, (void)size, (void)hashes, (void)n;
+	(void)text, (void)utf8, (void)size, (void)callback, (void)ctx;
 	return fail(err);
+}
+
+void simidx_text_limit(simidx_text *text, size_t bytes)
+{
+	(void)text, (void)bytes;
 }
 
 uint32_t simidx_text_idf(uint64_t n_documents, uint64_t n_with)

@@ -142,6 +142,12 @@ int dd_again_read(struct dd_again *again, unsigned thread, const simidx_dedup_pl
 	return SIMIDX_E_NOT_FOUND;
 }
 
+void dd_again_trim(struct dd_again *again)
+{
+	for (unsigned i = 0; i < again->threads; i++)
+		in_lines_trim(&again->seat[i].parser.lines);
+}
+
 void dd_again_count(const struct dd_again *again, uint64_t counts[DD_N_GONE])
 {
 	for (unsigned i = 0; i < again->threads; i++)

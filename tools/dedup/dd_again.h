@@ -50,6 +50,9 @@ unsigned dd_again_place(struct dd_files *files, const struct in_reader *reader,
 int dd_again_read(struct dd_again *again, unsigned thread, const simidx_dedup_place *place,
 		  const char **text, size_t *size);
 
+/** Free the buffers of long texts. While no other thread reads. */
+void dd_again_trim(struct dd_again *again);
+
 /** Why texts were not there again. */
 enum dd_gone {
 	DD_GONE_REMOVED,  /* its file was removed, or cannot be opened any more */

@@ -4,8 +4,13 @@
 #include "dedup/dd_memory.h"
 
 #include <limits.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #define MB ((uint64_t)1 << 20)
+
+#define LARGE_BLOCK (1 << 20)
 
 /*
  * Of the half of the tables: the program with its libraries and what a merge of the index needs;
@@ -17,12 +22,16 @@
 
 /*
  * A batch ends at this number of documents, and of less memory at fewer; or when its texts have a
- * share of the memory. Shingles of the texts need up to four times that. Another one is read
- * meanwhile.
+ * share of the memory. Another one is read meanwhile. Eight times that is for the work at it, as
+ * shingles of the texts need up to four times what these do.
  */
 #define BATCH_DOCUMENTS 2048
 #define BATCH_MEMORY (256 * MB)
 #define BATCH_SHARE 32
+#define WORK_SHARE 4
+
+/* A row that is longer than a batch has this share, and what the tables do not need yet. */
+#define READING_SHARE 16
 
 /*
  * Rows that are not merged have a share of the memory, and need about this number of bytes each.
@@ -49,6 +58,15 @@ unsigned dd_memory_threads(uint64_t bytes)
 	return n < UINT_MAX ? (unsigned)n : UINT_MAX;
 }
 
+/* By itself glibc keeps blocks of up to 32 MB for later, in each thread. */
+void dd_memory_begin(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
+	mallopt(M_TRIM_THRESHOLD, 2 * LARGE_BLOCK);
+#endif
+}
+
 void dd_memory_divide(struct dd_memory *memory, uint64_t bytes, unsigned threads)
 {
 	uint64_t rows = bytes / ROWS_SHARE / ROW;
@@ -57,8 +75,30 @@ void dd_memory_divide(struct dd_memory *memory, uint64_t bytes, unsigned threads
 							 BATCH_DOCUMENTS;
 	memory->batch_bytes = bytes / BATCH_SHARE;
 	memory->index_rows = rows < MOST_ROWS ? rows : MOST_ROWS;
+	memory->work = bytes / WORK_SHARE;
+	memory->reading = bytes / READING_SHARE;
 	memory->tables = bytes / 2 - PROGRAM - threads * THREAD;
 	memory->charged = 0;
+}
+
+static uint64_t free_of(const struct dd_memory *memory)
+{
+	return memory->charged < memory->tables ? memory->tables - memory->charged : 0;
+}
+
+uint64_t dd_memory_longest(const struct dd_memory *memory)
+{
+	return memory->reading + free_of(memory);
+}
+
+uint64_t dd_memory_work(const struct dd_memory *memory, uint64_t held)
+{
+	uint64_t longest = dd_memory_longest(memory);
+
+	/* Where a batch is read meanwhile, it may have a long row. */
+	if (held <= memory->reading)
+		return memory->work;
+	return memory->work + (held < longest ? longest - held : 0);
 }
 
 int dd_memory_has(const struct dd_memory *memory, uint64_t bytes)

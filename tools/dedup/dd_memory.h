@@ -2,14 +2,14 @@
 /* Copyright the libsimidx authors */
 
 /*
- * How --memory is divided. One half is for documents that wait to be decided, and for the rows that
- * the index has not yet merged. Of the other half, the program and its threads have a fixed part,
+ * How --memory is divided. One half is for documents that wait to be decided, for the work at them,
+ * and for the rows that the index has not yet merged. Of the other half, the program and its threads have a fixed part,
  * and the rest is for the tables: what must be known of each file and document until the end of the
  * run. Each document is charged with the most that it can need in the tables, before it is added to
  * them.
  *
- * What a text needs while a thread works on it is not in this: up to 40 times its size
- * (simidx_text.h).
+ * What the tables do not need yet is lent to a text that is longer than all that may wait: to the
+ * text itself, and to the work at it.
  */
 
 #ifndef DD_MEMORY_H
@@ -21,6 +21,8 @@
 struct dd_memory {
 	size_t batch_documents; /* that wait, at most */
 	uint64_t batch_bytes;   /* of these, if there is more than one */
+	uint64_t work;          /* bytes for the work at a batch, at least */
+	uint64_t reading;       /* bytes for a row that is longer than a batch, at least */
 	uint64_t index_rows;    /* that are not merged, at most */
 	uint64_t tables;        /* bytes */
 	uint64_t charged;       /* of these: added to by the caller, after dd_memory_has() */
@@ -35,8 +37,17 @@ uint64_t dd_memory_least(unsigned threads);
 /** The most threads for which it is enough; 0 = not even one. */
 unsigned dd_memory_threads(uint64_t bytes);
 
+/** Before anything else: have the C library give large blocks back as soon as they are freed. */
+void dd_memory_begin(void);
+
 /** Divide `bytes`, at least dd_memory_least(threads). Nothing is charged yet. */
 void dd_memory_divide(struct dd_memory *memory, uint64_t bytes, unsigned threads);
+
+/** The longest row that may be read now, with all copies of it. */
+uint64_t dd_memory_longest(const struct dd_memory *memory);
+
+/** Bytes for the work at a batch that begins now, while `held` are taken by a long row. */
+uint64_t dd_memory_work(const struct dd_memory *memory, uint64_t held);
 
 /** Whether the tables have room for this number of bytes more. */
 int dd_memory_has(const struct dd_memory *memory, uint64_t bytes);

@@ -240,6 +240,7 @@ static int hear_committing(void *ctx, int is_complete)
 	struct run *run = ctx;
 	int code = dd_output_committing(run->output);
 
+	dd_again_trim(run->again);
 	return code || !run->options->index ? code : dd_index_write_mark(run->index, is_complete);
 }
 
@@ -379,6 +380,15 @@ static int note_extra(struct run *run, simidx_dedup_row *row, uint32_t file)
 	return 0;
 }
 
+/*
+ * How often a row is in memory: a file that is one text once; else in the line, in its parser, twice
+ * more to be written again, and in what comes back with the decision.
+ */
+static unsigned copies(const struct run *run)
+{
+	return run->reader.format->is_whole ? 1 : 5;
+}
+
 static int take_row(struct run *run, const struct in_row *given, uint32_t file)
 {
 	const struct in_reader *reader = &run->reader;
@@ -418,6 +428,8 @@ static int take_row(struct run *run, const struct in_row *given, uint32_t file)
 	row.label = given->label;
 	row.label_size = given->label ? given->label_size : 0;
 	code = note_extra(run, &row, file);
+	simidx_dedup_limit(run->dedup,
+			   dd_memory_work(&run->memory, copies(run) * (uint64_t)row.text_size));
 	return code ? code : tell(run, simidx_dedup_add(run->dedup, &row, &err), &err);
 }
 
@@ -428,7 +440,10 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 	int code = 0;
 
 	while (!code && !*run->full && !tl_stop_requested()) {
-		enum in_result rc = in_reader_next(reader, &row);
+		enum in_result rc;
+
+		reader->lines.most = (size_t)(dd_memory_longest(&run->memory) / copies(run));
+		rc = in_reader_next(reader, &row);
 
 		if (run->pause_code)
 			return run->pause_code;
@@ -521,6 +536,7 @@ static int read_inputs(struct run *run, struct in_files *files)
 
 static int begin(struct run *run)
 {
+	dd_memory_begin();
 	run->started = run->shown = tl_seconds();
 	run->estimated_at = ESTIMATED_AFTER;
 	dd_memory_divide(&run->memory, run->options->memory, run->options->threads);

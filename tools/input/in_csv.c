@@ -74,7 +74,7 @@ static enum in_result find_end(struct in_reader *reader, size_t *size, uint64_t 
 	if (rc == IN_FATAL)
 		return in_fail(reader, rc, "%s", lines->source.reason);
 	if (rc == IN_REJECTED)
-		return in_fail(reader, rc, "row is longer than %zu MiB", IN_MAX_LINE >> 20);
+		return in_fail_long(reader, "row", IN_MAX_LINE);
 	if (place == IN_QUOTES)
 		return in_fail(reader, IN_REJECTED, "a quoted field that does not end");
 	return IN_ROW;

@@ -11,10 +11,24 @@
 
 #define FIRST_SIZE ((size_t)256 << 10)
 
+/* A larger buffer is not kept for the next file. */
+#define KEEP_SIZE ((size_t)8 << 20)
+
+void in_lines_trim(struct in_lines *lines)
+{
+	if (lines->capacity <= KEEP_SIZE)
+		return;
+	free(lines->buffer);
+	lines->buffer = NULL;
+	lines->capacity = 0;
+}
+
 void in_lines_begin(struct in_lines *lines, int fd, char separator)
 {
+	in_lines_trim(lines);
 	*lines = (struct in_lines){ .source = lines->source, .separator = separator,
-				    .buffer = lines->buffer, .capacity = lines->capacity };
+				    .most = lines->most, .buffer = lines->buffer,
+				    .capacity = lines->capacity };
 	in_source_begin(&lines->source, fd);
 }
 
@@ -57,6 +71,11 @@ static enum in_result make_room(struct in_lines *lines, size_t max)
 	if (size > max)
 		size = max;
 	return grow(lines, size);
+}
+
+enum in_result in_lines_expect(struct in_lines *lines, size_t size)
+{
+	return size > lines->capacity ? grow(lines, size) : IN_ROW;
 }
 
 enum in_result in_lines_part(struct in_lines *lines, int fd, char separator, uint64_t offset,
@@ -110,7 +129,7 @@ enum in_result in_lines_need(struct in_lines *lines, size_t n)
 	enum in_result rc = IN_ROW;
 
 	while (rc == IN_ROW && lines->end - lines->start < n)
-		rc = in_lines_fill(lines, IN_MAX_LINE + 2);
+		rc = in_lines_fill(lines, in_lines_most(lines, IN_MAX_LINE) + 2);
 	return rc;
 }
 
@@ -127,7 +146,7 @@ static enum in_result skip_line(struct in_lines *lines)
 
 	while (rc == IN_ROW && !found) {
 		lines->start = lines->end = 0;
-		rc = in_lines_fill(lines, IN_MAX_LINE + 2);
+		rc = in_lines_fill(lines, in_lines_most(lines, IN_MAX_LINE) + 2);
 		if (rc == IN_ROW)
 			found = memchr(lines->buffer, lines->separator, lines->end);
 	}
@@ -151,7 +170,7 @@ enum in_result in_lines_next(struct in_lines *lines, const char **line, size_t *
 		if (found)
 			break;
 		seen = lines->end - lines->start;
-		rc = in_lines_fill(lines, IN_MAX_LINE + 2);
+		rc = in_lines_fill(lines, in_lines_most(lines, IN_MAX_LINE) + 2);
 	}
 	if (rc == IN_FATAL || (rc == IN_END && seen == 0))
 		return rc;
@@ -164,5 +183,5 @@ enum in_result in_lines_next(struct in_lines *lines, const char **line, size_t *
 	if (lines->separator == '\n' && length > 0 && (*line)[length - 1] == '\r')
 		length--;
 	*size = length;
-	return length > IN_MAX_LINE ? IN_REJECTED : IN_ROW;
+	return length > in_lines_most(lines, IN_MAX_LINE) ? IN_REJECTED : IN_ROW;
 }

@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Lines of a file, decompressed if need be, without a copy, at most IN_MAX_LINE bytes each;
+ * Lines of a file, decompressed if need be, without a copy, at most IN_MAX_LINE bytes each, or less;
  * for other formats the bytes as they come.
  */
 
@@ -15,6 +15,7 @@
 struct in_lines {
 	struct in_source source;
 	char separator;   /* '\n', or '\0' for lists of names */
+	size_t most;      /* bytes of a line or text for which there is memory; 0 = any number */
 	int at_end;       /* the source has said so */
 	char *buffer;
 	size_t capacity;
@@ -23,6 +24,18 @@ struct in_lines {
 	uint64_t line;    /* number of the last line delivered, from 1 */
 	uint64_t filled;  /* bytes that came from the source so far */
 };
+
+/** The most bytes of a line or text, of which there are `max` in any case. */
+static inline size_t in_lines_most(const struct in_lines *lines, size_t max)
+{
+	return lines->most && lines->most < max ? lines->most : max;
+}
+
+/** Free a buffer that is larger than most rows need. What it had is gone. */
+void in_lines_trim(struct in_lines *lines);
+
+/** Have room for so many bytes of the file. Returns IN_ROW; IN_FATAL when memory is short. */
+enum in_result in_lines_expect(struct in_lines *lines, size_t size);
 
 /** Begin with a file; `fd` stays the caller's. */
 void in_lines_begin(struct in_lines *lines, int fd, char separator);

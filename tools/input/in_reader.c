@@ -155,6 +155,16 @@ enum in_result in_fail(struct in_reader *reader, enum in_result result, const ch
 	return result;
 }
 
+enum in_result in_fail_long(struct in_reader *reader, const char *what, size_t max)
+{
+	size_t most = in_lines_most(&reader->lines, max);
+
+	return in_fail(reader, IN_REJECTED,
+		       most < max ? "%s is longer than the %zu MiB that there is memory for" :
+				    "%s is longer than %zu MiB",
+		       what, most >> 20);
+}
+
 enum in_result in_lack_memory(struct in_reader *reader)
 {
 	return in_fail(reader, in_source_lack_memory(&reader->lines.source), "%s",
@@ -192,7 +202,7 @@ enum in_result in_next_line(struct in_reader *reader, const char **line, size_t 
 		*size -= 3;
 	}
 	if (rc == IN_REJECTED)
-		in_fail(reader, rc, "line is longer than %zu MiB", IN_MAX_LINE >> 20);
+		in_fail_long(reader, "line", IN_MAX_LINE);
 	else if (rc == IN_FATAL)
 		in_fail(reader, rc, "%s", reader->lines.source.reason);
 	return rc == IN_ROW ? in_keep_line(reader, *line) : rc;

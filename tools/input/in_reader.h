@@ -128,6 +128,9 @@ enum in_result in_fail(struct in_reader *reader, enum in_result result,
 		       const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/** The same for a row, line or text that is longer than `max`, or than there is memory for. */
+enum in_result in_fail_long(struct in_reader *reader, const char *what, size_t max);
+
 /** The same where memory is short, which ends the input and all others. Returns IN_FATAL. */
 enum in_result in_lack_memory(struct in_reader *reader);
 

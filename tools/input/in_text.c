@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* A file with a NUL this near to its beginning is no text. */
 #define BINARY_CHECK_SIZE ((size_t)8 << 10)
@@ -20,7 +21,7 @@ static enum in_result fill_to(struct in_reader *reader, size_t max)
 	enum in_result rc = IN_ROW;
 
 	while (rc == IN_ROW && reader->lines.end < max)
-		rc = in_lines_fill(&reader->lines, IN_MAX_TEXT + 1);
+		rc = in_lines_fill(&reader->lines, in_lines_most(&reader->lines, IN_MAX_TEXT) + 1);
 	if (rc == IN_FATAL)
 		return in_fail(reader,
 			       reader->lines.source.sys_errno == EINTR ||
@@ -30,11 +31,27 @@ static enum in_result fill_to(struct in_reader *reader, size_t max)
 	return rc == IN_REJECTED ? IN_ROW : rc;
 }
 
+/* The size of a file is known: so the buffer need not be twice as large. */
+static enum in_result expect_all(struct in_reader *reader, size_t most)
+{
+	struct stat status;
+
+	if (reader->lines.source.codec || fstat(reader->lines.source.fd, &status) ||
+	    !S_ISREG(status.st_mode))
+		return IN_ROW;
+	if ((uint64_t)status.st_size < most)
+		most = (size_t)status.st_size;
+	/* One more, to see that it has not grown. */
+	if (in_lines_expect(&reader->lines, most + 1) == IN_ROW)
+		return IN_ROW;
+	return in_lack_memory(reader);
+}
+
 /* The whole file is one row. A document that cannot be read is one row less, not the end. */
 static enum in_result next_text(struct in_reader *reader, struct in_row *row)
 {
 	const struct in_lines *lines = &reader->lines;
-	size_t checked;
+	size_t checked, most;
 	enum in_result rc;
 
 	if (reader->row > 1)
@@ -47,12 +64,14 @@ static enum in_result next_text(struct in_reader *reader, struct in_row *row)
 		return in_fail(reader, IN_SKIPPED, in_path_ends_in(reader->path, ".npz") ?
 			       "is an archive of NumPy arrays; unpack it and load its .npy files" :
 			       "contains a NUL byte, so it is no text");
-	rc = fill_to(reader, IN_MAX_TEXT + 1);
+	most = in_lines_most(lines, IN_MAX_TEXT);
+	rc = expect_all(reader, most);
+	if (rc == IN_ROW)
+		rc = fill_to(reader, most + 1);
 	if (rc == IN_FATAL || rc == IN_REJECTED)
 		return rc;
-	if (lines->end > IN_MAX_TEXT)
-		return in_fail(reader, IN_REJECTED, "text is longer than %zu MiB",
-			       IN_MAX_TEXT >> 20);
+	if (lines->end > most)
+		return in_fail_long(reader, "text", IN_MAX_TEXT);
 	row->kind = IN_TEXT;
 	row->text = lines->end ? lines->buffer : "";
 	row->text_size = lines->end;
