@@ -210,6 +210,7 @@ unit_text = \
 	tests/support/sxt_dedup.c \
 	tests/support/sxt_dedup.h \
 	tests/unit/t_dedup.c \
+	tests/unit/t_dedup_long.c \
 	tests/unit/t_dedup_refused.c \
 	tests/unit/t_sd_shingles.c \
 	tests/unit/t_text.c \

@@ -69,7 +69,7 @@ START_TEST(test_sketches)
 {
 	unsigned char bytes[SD_NOTE_SKETCH_MAX];
 	uint64_t hash[100];
-	struct sd_shingles set = { hash, 0, 100 };
+	struct sd_shingles set = { hash, 0, 100, 0, UINT64_MAX };
 	struct sd_note note;
 	double similarity;
 

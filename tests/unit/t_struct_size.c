@@ -42,7 +42,7 @@ T_ENDS_WITH(simidx_compact_options, ctx);
 T_ENDS_WITH(simidx_compact_report, new_bytes);
 T_ENDS_WITH(simidx_repair_options, ctx);
 T_ENDS_WITH(simidx_repair_report, header_lost);
-T_ENDS_WITH(simidx_sketch, flags);
+T_ENDS_WITH(simidx_sketch, squares);
 T_ENDS_WITH(simidx_join_info, members);
 T_ENDS_WITH(simidx_join_options, ctx);
 T_ENDS_WITH(simidx_pairs_taker, groups);
@@ -444,7 +444,8 @@ START_TEST(test_sizes_of_sketches)
 	simidx_sketch sketch = make_sketch();
 
 	T_TRY_OUT(out_sketch, simidx_sketch, SIMIDX_SKETCH_INIT, SX_STRUCT_TO(simidx_sketch, fp));
-	t_try_in(in_sketch_query, &sketch, sizeof(sketch), sizeof(sketch));
+	t_try_in(in_sketch_query, &sketch, sizeof(sketch),
+		 SX_STRUCT_TO(simidx_sketch, flags));
 	T_TRY_OUT(out_sketch_query, simidx_query, SIMIDX_QUERY_INIT,
 		  SX_STRUCT_TO(simidx_query, radius));
 }

@@ -221,7 +221,7 @@ START_TEST(test_weights_are_capped)
 	for (i = 0; i < 800; i += 2)
 		memcpy(many + i, "w ", 2);
 	text = open_text(&options);
-	ck_assert_sx(sx_text_extract(text, (const uint8_t *)many, 800, NULL, NULL, &sxt_err),
+	ck_assert_sx(sx_text_extract(text, (const uint8_t *)many, 800, NULL, NULL, NULL, &sxt_err),
 		     SIMIDX_OK);
 	ck_assert_uint_eq(text->features.n, 1);
 	ck_assert_uint_eq(text->features.slot[0].weight, UINT32_MAX);
