@@ -94,6 +94,22 @@ if limited --version >/dev/null 2>&1; then
 		rm -f dups
 		run 0 limited -q --stream --dups dups -F jsonl - < <(cat rows.jsonl)
 	fi
+	# The same of long texts: 40 times 9M would be 360M. Nothing changes.
+	if [ -n "${SX_TEXT-}" ]; then
+		awk 'BEGIN { while (n++ < 160000) { x = (x * 69069 + 12345) % 4294967296
+			printf "%08x request %d of user%d took %d ms: %08x\n", x, n, x % 9973, x % 101,
+				(n * 40503) % 4294967296 } }' >long.1
+		awk 'NR % 40 == 7 { $2 = "edited" } 1' long.1 >long.2
+		[ "$(wc -c <long.1)" -gt 8000000 ] || fail "a long text of $(wc -c <long.1) bytes"
+		run 0 "$dedup" -q --threads 1 --memory 1G long.1 long.2
+		[ "$(wc -l <out)" -eq 2 ] || fail "long texts that are not near: $(cat out)"
+		mv out whole
+		run 0 limited -q --threads 1 long.1 long.2
+		cmp out whole || fail "long texts in little memory: $(cat out whole)"
+		# One that does not fit at all.
+		run 1 "$dedup" --threads 1 --memory 58M long.1
+		says 'text is longer than the 7 MiB that there is memory for'
+	fi
 else
 	echo 'not limited: this system or build does not allow it'
 fi

@@ -165,15 +165,18 @@ static const struct tl_option resource_rows[] = {
 	{ 0, "memory", "BYTES", TL_SIZE(struct dd_options, memory, 0, UINT64_MAX),
 	  .standard = "1G", .help = "at least 56M, and 2M a thread",
 	  .more = "How much memory may be used: at least 56M and 2M for each thread. One half is "
-		  "for documents that wait and for the index. Of the other half, the program has "
+		  "for documents that wait, for the work at them, and for the index. A text that "
+		  "needs more for that, or more than is left of the other half, is looked at in "
+		  "parts, which takes longer and changes nothing; if it does not fit beside an "
+		  "earlier one, a sketch of that decides; if it does not fit at all, it is "
+		  "rejected. Both are told. Of the other half, the program has "
 		  "24M and each thread 1M, and the rest is for what must be known until the end: "
 		  "of each document 56 bytes at most, of each file 150 bytes and its path. When "
 		  "that is full, the run ends with exit 2: all that was read before is decided and "
 		  "printed, and it is told where reading has ended. If there are too many files, "
 		  "or likely too many rows, that is told at the beginning. Not in this are the "
-		  "pages of the index, which the system takes back when it needs them, what a "
-		  "thread needs for a text, up to 40 times its size, and for each index of "
-		  "--against, 600K, and what is remembered of the texts that wait." },
+		  "pages of the index, which the system takes back when it needs them, and for "
+		  "each index of --against, 600K, and what is remembered of the texts that wait." },
 	{ 0, "spill", "BYTES", TL_SIZE(struct dd_options, spill, 0, UINT64_MAX),
 	  .help = "disk for texts that cannot be read again",
 	  .more = "Texts of pipes and compressed files cannot be read again, so those that are "
