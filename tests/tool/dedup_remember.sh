@@ -3,7 +3,7 @@
 # Copyright the libsimidx authors
 #
 # What simidx-dedup remembers of texts in an index: a second day is compared with the first one by sketches,
-# by texts and by fingerprints. And runs that are killed.
+# by texts and by fingerprints.
 . "$SX_SRCDIR/tests/tool/tool_lib.sh"
 need_text
 need_json
@@ -170,35 +170,5 @@ for what in sketch text; do
 		[ $i -eq 1 ] || [ ! -s out ] || fail "$(wc -l <out) rows come back with --remember $what"
 	done
 	grep -q '^fp' gone.1 || fail 'fingerprints have decided nothing: the test tests nothing'
-done
-
-# Killed at any time: no row is lost, none is cut, and the index is sound. What was kept twice is what was
-# written and not yet committed, and with texts nothing else comes through.
-for what in sketch text; do
-	rm -rf ix
-	: >all
-	ended=0
-	for delay in 0.05 0.1 0.2 0.3 0.5; do
-		"$dedup" -q --stream --memory 64M --index ix --remember $what both.jsonl >>all 2>err &
-		sleep $delay
-		kill -9 $! 2>/dev/null
-		wait $! 2>/dev/null && ended=1
-	done
-	if [ $ended -eq 0 ] && [ -s all ]; then
-		printf '{"label":"half' >>all
-	fi
-	"$dedup" -q --stream --memory 64M --index ix both.jsonl >>all || fail 'a run after killed ones'
-	sort -u all >rows.out
-	sort first.jsonl new.jsonl >rows.new
-	comm -13 rows.out rows.new | grep . >lost
-	[ $what = sketch ] || [ ! -s lost ] || fail "$(wc -l <lost) rows are lost"
-	grep -q first lost && fail 'rows of the first day are lost'
-	comm -23 rows.out <(sort both.jsonl) | grep . && fail 'these are no rows'
-	comm -23 rows.out rows.new >through
-	[ $what = sketch ] || [ ! -s through ] || fail "$(wc -l <through) copies come through"
-	[ "$(wc -l <through)" -le 10 ] || fail "$(wc -l <through) copies come through by sketches"
-	"$query" -q verify ix >/dev/null || fail 'the index is damaged by a kill'
-	run 0 "$dedup" -q --stream --index ix both.jsonl
-	output </dev/null
 done
 finish

@@ -211,27 +211,7 @@ diff words.1 - <<'END' || fail 'what texts without words do to names'
 100.0	words.jsonl:8	words.jsonl:4
 END
 
-# Killed at any time: no row is lost, none is cut, and the index is sound. Half a line of a killed run
-# is removed. Fingerprints decide about what an earlier run has kept, so a few copies come through.
-rm -rf ix
-: >all
-ended=0
-for delay in 0.05 0.1 0.2 0.3 0.5; do
-	"$dedup" -q --stream --memory 64M --index ix rows.jsonl >>all 2>err &
-	sleep $delay
-	kill -9 $! 2>/dev/null
-	wait $! 2>/dev/null && ended=1
-done
-if [ $ended -eq 0 ] && [ -s all ]; then
-	printf '{"n":9, "te' >>all
-fi
-"$dedup" -q --stream --memory 64M --index ix rows.jsonl >>all || fail 'a run after killed ones'
-sort -u all >rows.out
-comm -13 rows.out <(sort new.jsonl) | grep . >lost && fail "$(wc -l <lost) rows are lost"
-comm -23 rows.out <(sort rows.jsonl) | grep . && fail 'these are no rows'
-[ "$(wc -l <rows.out)" -le 2280 ] || fail 'too many copies come through'
-"$query" -q verify ix >/dev/null || fail 'the index is damaged by a kill'
-# Half a line of the killed run is removed from --dups, too; but nothing of a file that it has not written
+# Half a line of a killed run is removed, of --dups, too; but nothing of a file that it has not written
 # to, and nothing that was there before. Nothing is glued to it.
 mkfifo part
 for name in mine foreign; do
