@@ -434,6 +434,7 @@ tool_tests = \
 	tests/tool/dedup_against.sh \
 	tests/tool/dedup_edges.sh \
 	tests/tool/dedup_fps.sh \
+	tests/tool/dedup_full.sh \
 	tests/tool/dedup_kill.sh \
 	tests/tool/dedup_memory.sh \
 	tests/tool/dedup_remember.sh \
