@@ -199,6 +199,7 @@ EXTRA_DIST += \
 	bench/mih/src/main.rs \
 	bench/peers/dedup.py \
 	bench/peers/minhash.py \
+	bench/second_day.py \
 	bench/quality/make_set.py \
 	bench/quality/plot.awk \
 	bench/results/README.md \

@@ -138,6 +138,12 @@ says '--pairs are pairs of inputs, so --against does not go with it'
 run 0 "$load" -q --extractor char-4 other a.jsonl
 run 2 "$dedup" --stream --against other rows.jsonl
 says 'other: has the profile '
+# No new index is left then.
+for what in other none fps; do
+	run 2 "$dedup" --stream --index new.ix --against $what rows.jsonl
+	says "$what: "
+	[ ! -e new.ix ] || fail "an index is made though --against $what is refused"
+done
 "$query" -q dump --format full a.sketch | sed 's/"note_hex":"d501/"note_hex":"d502/' >rule.dump
 run 0 "$load" -q -F full rule rule.dump
 run 2 "$dedup" --stream --against rule rows.jsonl

@@ -10,41 +10,75 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_text.h>
+
 struct dd_against {
 	const struct dd_options *options;
 	simidx **handle;
 	simidx_reader **reader;
 };
 
+/* What the index of what is kept is, or is going to be. */
+struct own {
+	char profile[4096];
+	unsigned bits;
+};
+
+/* It is not made yet, so that nothing is left if another one is refused. What is wrong with it is told
+   when it is opened to be written. */
+static int look_at_own(const struct dd_options *options, enum simidx_dedup_kind kind,
+		       struct own *own)
+{
+	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
+	simidx_info info;
+	simidx_error err;
+	simidx *handle;
+	simidx_text *text;
+
+	how.flags = SIMIDX_OPEN_READ_ONLY;
+	if (options->is_untrusted || (options->index && tl_path_is_foreign(options->index)))
+		how.flags |= SIMIDX_OPEN_UNTRUSTED;
+	if (options->index && !tl_path_open(options->index, &how, &handle, &info, &err)) {
+		snprintf(own->profile, sizeof(own->profile), "%s", info.profile);
+		own->bits = info.bits;
+		simidx_close(handle);
+		return 0;
+	}
+	own->profile[0] = '\0';
+	own->bits = kind == SIMIDX_DEDUP_FINGERPRINTS ? options->bits : SIMIDX_DEFAULT_BITS;
+	if (kind != SIMIDX_DEDUP_TEXTS)
+		return 0;
+	if (simidx_text_open(NULL, &text, &err))
+		return tl_error("%s", err.text);
+	snprintf(own->profile, sizeof(own->profile), "%s", simidx_text_profile(text));
+	simidx_text_close(text);
+	return 0;
+}
+
 /* The same things as simidx_dedup_open(), but with the path. */
-static int check(const char *path, const simidx_info *info, simidx *kept,
+static int check(const char *path, const simidx_info *info, const struct own *own,
 		 const struct dd_options *options, enum simidx_dedup_kind kind)
 {
-	simidx_info own = SIMIDX_INFO_INIT;
-	simidx_error err;
-
-	if (simidx_get_info(kept, &own, &err))
-		return tl_index_error(options->index, &err);
 	if (info->flags & SIMIDX_CREATE_NO_IDS)
 		return tl_error("%s: has no ids, so its documents cannot be named", path);
-	if (strcmp(info->profile, own.profile) != 0)
+	if (strcmp(info->profile, own->profile) != 0)
 		return tl_error("%s: has the profile '%s', and what is compared with it '%s'", path,
 				*info->profile ? info->profile : "none",
-				*own.profile ? own.profile : "none");
+				*own->profile ? own->profile : "none");
 	if (kind != SIMIDX_DEDUP_FINGERPRINTS && !(info->flags & SIMIDX_CREATE_FP2))
 		return tl_error("%s: has no second fingerprints", path);
 	if (kind == SIMIDX_DEDUP_FINGERPRINTS && info->flags & SIMIDX_CREATE_FP2)
 		return tl_error("%s: holds more than bare fingerprints", path);
-	if (info->bits != own.bits)
+	if (info->bits != own->bits)
 		return tl_error("%s: its fingerprints have %u bits, and not %u", path, info->bits,
-				own.bits);
+				own->bits);
 	if (info->documents && !(info->flags & SIMIDX_CREATE_NOTES) &&
 	    kind == SIMIDX_DEDUP_TEXTS && !options->no_verify)
 		tl_notice("%s: its documents are compared by their fingerprints only", path);
 	return 0;
 }
 
-static int open_one(struct dd_against *against, size_t i, simidx *kept,
+static int open_one(struct dd_against *against, size_t i, const struct own *own,
 		    enum simidx_dedup_kind kind)
 {
 	const struct dd_options *options = against->options;
@@ -58,18 +92,18 @@ static int open_one(struct dd_against *against, size_t i, simidx *kept,
 		how.flags |= SIMIDX_OPEN_UNTRUSTED;
 	if (tl_path_open(path, &how, &against->handle[i], &info, &err))
 		return tl_index_error(path, &err);
-	if (check(path, &info, kept, options, kind))
+	if (check(path, &info, own, options, kind))
 		return TL_TROUBLE;
 	return simidx_reader_open(against->handle[i], &against->reader[i], &err) ?
 		       tl_index_error(path, &err) :
 		       0;
 }
 
-struct dd_against *dd_against_open(const struct dd_options *options, simidx *kept,
-				   enum simidx_dedup_kind kind)
+struct dd_against *dd_against_open(const struct dd_options *options, enum simidx_dedup_kind kind)
 {
 	size_t n = options->against.n;
 	struct dd_against *against = calloc(1, sizeof(*against));
+	struct own own;
 	int code = 0;
 
 	if (against) {
@@ -79,8 +113,10 @@ struct dd_against *dd_against_open(const struct dd_options *options, simidx *kep
 	}
 	if (!against || !against->handle || !against->reader)
 		code = tl_error("out of memory");
+	if (!code)
+		code = look_at_own(options, kind, &own);
 	for (size_t i = 0; !code && i < n; i++)
-		code = open_one(against, i, kept, kind);
+		code = open_one(against, i, &own, kind);
 	if (!code)
 		return against;
 	dd_against_close(against);

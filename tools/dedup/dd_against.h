@@ -15,13 +15,12 @@
 struct dd_against;
 
 /**
- * Open them.
+ * Open them. They must have the profile, bits and fingerprints of the index of what is kept, or that
+ * it is going to have.
  *
- * @param kept  the index of what is kept: they must have its profile, bits and fingerprints
  * @return NULL with a message
  */
-struct dd_against *dd_against_open(const struct dd_options *options, simidx *kept,
-				   enum simidx_dedup_kind kind);
+struct dd_against *dd_against_open(const struct dd_options *options, enum simidx_dedup_kind kind);
 
 /** Close them. NULL is allowed. */
 void dd_against_close(struct dd_against *against);

@@ -347,10 +347,14 @@ static int begin_deciding(struct run *run, enum simidx_dedup_kind kind)
 	if (kind == SIMIDX_DEDUP_FINGERPRINTS && of_texts)
 		return tl_usage_error("%s is about texts, and the inputs have fingerprints",
 				      of_texts);
+	/* First the others: if one is refused, there is no new index. */
+	if (options->against.n) {
+		run->against = dd_against_open(options, kind);
+		if (!run->against)
+			return TL_TROUBLE;
+	}
 	run->index = dd_index_open(options, kind, run->memory.index_rows, dd_room_path(run->room));
-	if (run->index && options->against.n)
-		run->against = dd_against_open(options, dd_index_handle(run->index), kind);
-	if (!run->index || (options->against.n && !run->against))
+	if (!run->index)
 		return TL_TROUBLE;
 	code = open_dedup(run);
 	if (code)
