@@ -293,18 +293,18 @@ int simidx_dedup_flush(simidx_dedup *dedup, int is_complete, simidx_error *err)
 	SIMIDX_CHECK_RESULT;
 
 /**
- * Limit the memory in which a batch is worked at, by all threads together: for fingerprints, sets of
- * shingles, and texts that are read again; not for the rows themselves, and what is remembered until
- * the end. It may be another one for each batch, such as by the length of a text.
+ * Limit the memory in which a batch is worked at, by all threads together: for fingerprints, sets
+ * of shingles, and texts that are read again; not for the rows themselves, and what is remembered
+ * until the end. It may be another one for each batch, such as by the length of a text.
  *
  * Texts that need more are walked several times, each time for a part of their features and
- * shingles, and nothing changes by that. Only where an earlier text itself does not fit beside that,
- * its sketch decides, with SIMIDX_DEDUP_ESTIMATE, or where there is none fingerprints:
+ * shingles, and nothing changes by that. Only where an earlier text itself does not fit beside
+ * that, its sketch decides, with SIMIDX_DEDUP_ESTIMATE, or where there is none fingerprints:
  * simidx_dedup_counts.too_long. Sketches are made of texts above a quarter of the limit.
  *
- * @param bytes  for the batches that begin from now on: best at least 8 times batch_bytes, as shingles
- *               of its rows need up to 4 times that, and 1 MB for each thread is used anyway; 0 =
- *               no limit
+ * @param bytes  for the batches that begin from now on: best at least 8 times batch_bytes, as
+ *               shingles of its rows need up to 4 times that, and 1 MB for each thread is used
+ *               anyway; 0 = no limit
  */
 void simidx_dedup_limit(simidx_dedup *dedup, uint64_t bytes);
 

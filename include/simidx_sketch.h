@@ -66,10 +66,11 @@ typedef struct simidx_sketch {
 	uint64_t n_tokens;      /**< words of the text; set by libsimidx-text, else 0 */
 	uint32_t bits;          /**< f */
 	uint32_t flags;         /**< SIMIDX_SKETCH_ flags that were asked for, and results */
-	uint64_t squares[2];    /**< the sum of the squared weights of features, the low half first */
+	uint64_t squares[2];    /**< the sum of the squared weights, the low half first */
 } simidx_sketch;
 
-#define SIMIDX_SKETCH_INIT { sizeof(simidx_sketch), 0, 0, { 0 }, { 0 }, { 0 }, { 0 }, 0, 0, 0, 0, { 0 } }
+#define SIMIDX_SKETCH_INIT                                                                    \
+	{ sizeof(simidx_sketch), 0, 0, { 0 }, { 0 }, { 0 }, { 0 }, 0, 0, 0, 0, { 0 } }
 
 #define SIMIDX_SKETCH_FP2 1u     /**< compute fp2, sums2 (and weights2, with _WEIGHTS) */
 #define SIMIDX_SKETCH_WEIGHTS 2u /**< compute weights */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Bytes for a hash: while a set is made, while one is made beside another one, and while one is made
- * of the half of all memory, so that there is some for the other one.
+ * Bytes for a hash: while a set is made, while one is made beside another one, and while one is
+ * made of the half of all memory, so that there is some for the other one.
  */
 #define MAKING 16
 #define MAKING_BESIDE 24
@@ -87,8 +87,8 @@ int sd_count_shingles(struct sd_thread *thread, const struct sd_item *item, uint
 }
 
 /*
- * Count what two texts have in common, from the least hash on. What is in a set at hand is taken from
- * it; for what is not, the text is walked again.
+ * Count what two texts have in common, from the least hash on. What is in a set at hand is taken
+ * from it; for what is not, the text is walked again.
  */
 static int count_overlap(struct sd_thread *thread, const struct sd_item *item,
 			 const struct sd_text *other, struct sd_overlap *sum, simidx_error *err)

@@ -11,8 +11,8 @@
 #include "dedup/sd_state.h"
 
 /**
- * Make the shingles of a row, unless it has them; of a text that is too long for the memory at hand,
- * a part of them.
+ * Make the shingles of a row, unless it has them; of a text that is too long for the memory at
+ * hand, a part of them.
  */
 int sd_make_set(struct sd_thread *thread, struct sd_item *item, simidx_error *err);
 

@@ -33,7 +33,8 @@ size_t sd_note_sketch(const struct sd_shingles *set, uint64_t all, const char *t
 {
 	if (set->n) {
 		put_head(out, SKETCH);
-		return SD_NOTE_HEAD + sd_set_sketch_make(set->hash, set->n, all, out + SD_NOTE_HEAD);
+		return SD_NOTE_HEAD +
+		       sd_set_sketch_make(set->hash, set->n, all, out + SD_NOTE_HEAD);
 	}
 	put_head(out, BYTES);
 	sx_store_le64(out + SD_NOTE_HEAD, simidx_feature_hash(text, size));

@@ -30,8 +30,9 @@ int sd_compare_note(const simidx_dedup *dedup, struct sd_thread *thread, simidx_
 		    struct sd_item *item, struct sd_candidate *candidate, simidx_error *err);
 
 /**
- * Compare with a document that was kept: one of an earlier run by its note, else sd_compare(). Where
- * memory is short for its text, by its sketch; ahead it is left to the decision, which has more.
+ * Compare with a document that was kept: one of an earlier run by its note, else sd_compare().
+ * Where memory is short for its text, by its sketch; ahead it is left to the decision, which has
+ * more.
  */
 int sd_compare_kept(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
 		    struct sd_candidate *candidate, simidx_error *err);

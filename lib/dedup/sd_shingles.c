@@ -85,8 +85,8 @@ static void insert_all(uint64_t *hash, size_t n)
 }
 
 /*
- * Share n hashes out to `places` by the bits from `shift` on, so that those of a place stand together,
- * in ascending order of places. shingler->end[i] is set to where place i ends.
+ * Share n hashes out to `places` by the bits from `shift` on, so that those of a place stand
+ * together, in ascending order of places. shingler->end[i] is set to where place i ends.
  */
 static int share_out(struct sd_shingler *shingler, const uint64_t *from, size_t n, size_t places,
 		     unsigned shift, uint64_t *to)

@@ -53,8 +53,8 @@ void sd_shingler_close(struct sd_shingler *shingler);
  * @param set   what was in it is replaced; its room is used again. For sd_shingles_free()
  * @return 0 or the code in err: SIMIDX_E_RANGE for a longer text; SIMIDX_E_NOMEM
  *
- * Cost: linear in the text, and a sort of 8 bytes a token, which needs as much memory again; 8 bytes
- * a shingle are kept in the set.
+ * Cost: linear in the text, and a sort of 8 bytes a token, which needs as much memory again; 8
+ * bytes a shingle are kept in the set.
  */
 int sd_shingles_make(struct sd_shingler *shingler, const char *utf8, size_t size,
 		     struct sd_shingles *set, simidx_error *err);

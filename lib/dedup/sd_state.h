@@ -111,9 +111,9 @@ struct simidx_dedup {
 	struct sd_texts *texts;
 	struct sd_thread *thread;
 	struct sd_filling filling; /* the next batch */
-	uint64_t limit;          /* of memory for the work at a batch; 0 = none */
+	uint64_t limit;          /* of memory for the work at the next batch; 0 = none */
+	uint64_t bytes;          /* the same of the batch at hand */
 	int is_begun;            /* there is a batch at hand: */
-	uint64_t bytes;          /* its limit */
 	struct sd_item *item;
 	uint64_t *fp;            /* of each item: together, as all are compared with all */
 	size_t n;                /* in the batch */

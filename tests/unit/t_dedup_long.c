@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Long texts in little memory: they are compared in parts, and the similarity stays what it is, to the
- * last digit. Where an earlier text itself does not fit, its sketch decides.
+ * Long texts in little memory: they are compared in parts, and the similarity stays what it is, to
+ * the last digit. Where an earlier text itself does not fit, its sketch decides.
  */
 
 #include <stdio.h>
@@ -119,7 +119,7 @@ static uint64_t run(uint64_t limit, uint64_t batch_bytes, unsigned threads, int 
 
 START_TEST(test_parts)
 {
-	/* Sets of 70,000 hashes: in parts of 32,768, of about 45,000, as a whole, without a limit. */
+	/* Sets of 70,000 hashes: in parts of two sizes, as a whole, without a limit. */
 	static const uint64_t limits[] = { 1600000, 2000000, 40000000, 0 };
 	double want[N_TEXTS];
 	struct sd_shingler *shingler;

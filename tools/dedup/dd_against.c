@@ -24,8 +24,8 @@ struct own {
 	unsigned bits;
 };
 
-/* It is not made yet, so that nothing is left if another one is refused. What is wrong with it is told
-   when it is opened to be written. */
+/* It is not made yet, so that nothing is left if another one is refused. What is wrong with it is
+   told when it is opened to be written. */
 static int look_at_own(const struct dd_options *options, enum simidx_dedup_kind kind,
 		       struct own *own)
 {

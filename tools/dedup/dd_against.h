@@ -15,8 +15,8 @@
 struct dd_against;
 
 /**
- * Open them. They must have the profile, bits and fingerprints of the index of what is kept, or that
- * it is going to have.
+ * Open them. They must have the profile, bits and fingerprints of the index of what is kept, or
+ * those that it is going to have.
  *
  * @return NULL with a message
  */

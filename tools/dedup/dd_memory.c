@@ -86,14 +86,24 @@ static uint64_t free_of(const struct dd_memory *memory)
 	return memory->charged < memory->tables ? memory->tables - memory->charged : 0;
 }
 
-uint64_t dd_memory_longest(const struct dd_memory *memory)
+/*
+ * How often a row is in memory: a file that is one text once; else in the line, in its parser, twice
+ * more to be written again, and in what comes back with the decision.
+ */
+static unsigned copies(int is_whole)
 {
-	return memory->reading + free_of(memory);
+	return is_whole ? 1 : 5;
 }
 
-uint64_t dd_memory_work(const struct dd_memory *memory, uint64_t held)
+size_t dd_memory_longest(const struct dd_memory *memory, int is_whole)
 {
-	uint64_t longest = dd_memory_longest(memory);
+	return (size_t)((memory->reading + free_of(memory)) / copies(is_whole));
+}
+
+uint64_t dd_memory_work(const struct dd_memory *memory, uint64_t size, int is_whole)
+{
+	uint64_t longest = memory->reading + free_of(memory);
+	uint64_t held = copies(is_whole) * size;
 
 	/* Where a batch is read meanwhile, it may have a long row. */
 	if (held <= memory->reading)

@@ -3,10 +3,10 @@
 
 /*
  * How --memory is divided. One half is for documents that wait to be decided, for the work at them,
- * and for the rows that the index has not yet merged. Of the other half, the program and its threads have a fixed part,
- * and the rest is for the tables: what must be known of each file and document until the end of the
- * run. Each document is charged with the most that it can need in the tables, before it is added to
- * them.
+ * and for the rows that the index has not yet merged. Of the other half, the program and its
+ * threads have a fixed part, and the rest is for the tables: what must be known of each file and
+ * document until the end of the run. Each document is charged with the most that it can need in the
+ * tables, before it is added to them.
  *
  * What the tables do not need yet is lent to a text that is longer than all that may wait: to the
  * text itself, and to the work at it.
@@ -43,11 +43,11 @@ void dd_memory_begin(void);
 /** Divide `bytes`, at least dd_memory_least(threads). Nothing is charged yet. */
 void dd_memory_divide(struct dd_memory *memory, uint64_t bytes, unsigned threads);
 
-/** The longest row that may be read now, with all copies of it. */
-uint64_t dd_memory_longest(const struct dd_memory *memory);
+/** Bytes of the longest row that may be read now; `is_whole`: of a file that is one text. */
+size_t dd_memory_longest(const struct dd_memory *memory, int is_whole);
 
-/** Bytes for the work at a batch that begins now, while `held` are taken by a long row. */
-uint64_t dd_memory_work(const struct dd_memory *memory, uint64_t held);
+/** Bytes for the work at a batch that begins now, with a row of so many. */
+uint64_t dd_memory_work(const struct dd_memory *memory, uint64_t size, int is_whole);
 
 /** Whether the tables have room for this number of bytes more. */
 int dd_memory_has(const struct dd_memory *memory, uint64_t bytes);

@@ -384,15 +384,6 @@ static int note_extra(struct run *run, simidx_dedup_row *row, uint32_t file)
 	return 0;
 }
 
-/*
- * How often a row is in memory: a file that is one text once; else in the line, in its parser, twice
- * more to be written again, and in what comes back with the decision.
- */
-static unsigned copies(const struct run *run)
-{
-	return run->reader.format->is_whole ? 1 : 5;
-}
-
 static int take_row(struct run *run, const struct in_row *given, uint32_t file)
 {
 	const struct in_reader *reader = &run->reader;
@@ -432,8 +423,8 @@ static int take_row(struct run *run, const struct in_row *given, uint32_t file)
 	row.label = given->label;
 	row.label_size = given->label ? given->label_size : 0;
 	code = note_extra(run, &row, file);
-	simidx_dedup_limit(run->dedup,
-			   dd_memory_work(&run->memory, copies(run) * (uint64_t)row.text_size));
+	simidx_dedup_limit(run->dedup, dd_memory_work(&run->memory, row.text_size,
+						      run->reader.format->is_whole));
 	return code ? code : tell(run, simidx_dedup_add(run->dedup, &row, &err), &err);
 }
 
@@ -446,7 +437,7 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 	while (!code && !*run->full && !tl_stop_requested()) {
 		enum in_result rc;
 
-		reader->lines.most = (size_t)(dd_memory_longest(&run->memory) / copies(run));
+		reader->lines.most = dd_memory_longest(&run->memory, reader->format->is_whole);
 		rc = in_reader_next(reader, &row);
 
 		if (run->pause_code)

@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Lines of a file, decompressed if need be, without a copy, at most IN_MAX_LINE bytes each, or less;
- * for other formats the bytes as they come.
+ * Lines of a file, decompressed if need be, without a copy, at most IN_MAX_LINE bytes each, or
+ * less; for other formats the bytes as they come.
  */
 
 #ifndef IN_LINES_H
