@@ -87,8 +87,8 @@ static uint64_t free_of(const struct dd_memory *memory)
 }
 
 /*
- * How often a row is in memory: a file that is one text once; else in the line, in its parser, twice
- * more to be written again, and in what comes back with the decision.
+ * How often a row is in memory: a file that is one text once; else in the line, in its parser,
+ * twice more to be written again, and in what comes back with the decision.
  */
 static unsigned copies(int is_whole)
 {
