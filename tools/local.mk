@@ -90,12 +90,22 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_again.h \
 	tools/dedup/dd_columns.c \
 	tools/dedup/dd_columns.h \
+	tools/dedup/dd_counters.c \
+	tools/dedup/dd_counters.h \
+	tools/dedup/dd_evidence.c \
+	tools/dedup/dd_evidence.h \
+	tools/dedup/dd_facts.c \
+	tools/dedup/dd_facts.h \
 	tools/dedup/dd_files.c \
 	tools/dedup/dd_files.h \
 	tools/dedup/dd_groups.c \
 	tools/dedup/dd_groups.h \
 	tools/dedup/dd_index.c \
 	tools/dedup/dd_index.h \
+	tools/dedup/dd_keepers.c \
+	tools/dedup/dd_keepers.h \
+	tools/dedup/dd_largest.c \
+	tools/dedup/dd_largest.h \
 	tools/dedup/dd_mark.c \
 	tools/dedup/dd_mark.h \
 	tools/dedup/dd_memory.c \
