@@ -177,6 +177,8 @@ tools_libquery_a_SOURCES = \
 	tools/query/qr_compact.c \
 	tools/query/qr_delete.c \
 	tools/query/qr_dump.c \
+	tools/query/qr_evidence.c \
+	tools/query/qr_evidence.h \
 	tools/query/qr_explain.c \
 	tools/query/qr_explain.h \
 	tools/query/qr_export.c \
@@ -199,6 +201,12 @@ tools_libquery_a_SOURCES = \
 	tools/query/qr_queue.c \
 	tools/query/qr_queue.h \
 	tools/query/qr_repair.c \
+	tools/query/qr_review.c \
+	tools/query/qr_review.h \
+	tools/query/qr_review_page.c \
+	tools/query/qr_review_term.c \
+	tools/query/qr_sample.c \
+	tools/query/qr_sample.h \
 	tools/query/qr_search.c \
 	tools/query/qr_sequence.c \
 	tools/query/qr_sequence.h \
@@ -206,8 +214,12 @@ tools_libquery_a_SOURCES = \
 	tools/query/qr_similar.h \
 	tools/query/qr_similar_print.c \
 	tools/query/qr_stats.c \
-	tools/query/qr_verify.c
-tools_libquery_a_CPPFLAGS = $(tools_cppflags) $(XXHASH_CFLAGS)
+	tools/query/qr_texts.c \
+	tools/query/qr_texts.h \
+	tools/query/qr_verify.c \
+	tools/query/qr_words.c \
+	tools/query/qr_words.h
+tools_libquery_a_CPPFLAGS = $(tools_cppflags) $(XXHASH_CFLAGS) $(JANSSON_CFLAGS)
 
 tools_simidx_query_SOURCES =
 tools_simidx_query_LDADD = tools/libquery.a $(tools_libs)

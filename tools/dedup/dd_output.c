@@ -432,16 +432,17 @@ int dd_output_finish(struct dd_output *output)
 static void tell_evidence(const struct dd_output *output)
 {
 	uint64_t left_out, near_misses;
-	char n[2][TL_NUMBER_SIZE];
+	char n[2][TL_NUMBER_SIZE], misses[TL_NUMBER_SIZE + 32] = "";
 
 	if (!output->evidence)
 		return;
 	dd_evidence_count(output->evidence, &left_out, &near_misses);
-	tl_notice("%s: tells why %s row%s left out%s%s%s", output->options->evidence,
-		  tl_write_count(left_out, n[0]), left_out == 1 ? " is" : "s are",
-		  output->options->near_misses ? ", and of near misses: " : "",
-		  output->options->near_misses ? tl_write_count(near_misses, n[1]) : "",
-		  left_out + near_misses ? " (simidx-query review shows them)" : "");
+	if (output->options->near_misses)
+		snprintf(misses, sizeof(misses), ", and of %s near miss%s",
+			 tl_write_count(near_misses, n[1]), near_misses == 1 ? "" : "es");
+	tl_notice("%s: tells of %s row%s left out%s (simidx-query review shows pairs of it)",
+		  output->options->evidence, tl_write_count(left_out, n[0]),
+		  left_out == 1 ? " that is" : "s that are", misses);
 }
 
 void dd_output_tell(const struct dd_output *output, uint64_t documents)
