@@ -53,6 +53,8 @@ tools_libcommon_a_SOURCES = \
 	tools/input/in_columns.c \
 	tools/input/in_columns.h \
 	tools/input/in_csv.c \
+	tools/input/in_evidence.c \
+	tools/input/in_evidence.h \
 	tools/input/in_features.c \
 	tools/input/in_files.c \
 	tools/input/in_files.h \
@@ -177,8 +179,6 @@ tools_libquery_a_SOURCES = \
 	tools/query/qr_compact.c \
 	tools/query/qr_delete.c \
 	tools/query/qr_dump.c \
-	tools/query/qr_evidence.c \
-	tools/query/qr_evidence.h \
 	tools/query/qr_explain.c \
 	tools/query/qr_explain.h \
 	tools/query/qr_export.c \
@@ -219,7 +219,7 @@ tools_libquery_a_SOURCES = \
 	tools/query/qr_verify.c \
 	tools/query/qr_words.c \
 	tools/query/qr_words.h
-tools_libquery_a_CPPFLAGS = $(tools_cppflags) $(XXHASH_CFLAGS) $(JANSSON_CFLAGS)
+tools_libquery_a_CPPFLAGS = $(tools_cppflags) $(XXHASH_CFLAGS)
 
 tools_simidx_query_SOURCES =
 tools_simidx_query_LDADD = tools/libquery.a $(tools_libs)

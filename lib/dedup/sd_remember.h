@@ -19,7 +19,8 @@ int sd_remember(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_i
  * Compare with a document by its note; by fingerprints if it has none that says something.
  *
  * @param reader     of its index, which keeps notes; what it has returned before becomes invalid
- * @param candidate  its id and distance are given, the rest is zero. One that was deleted meanwhile is not near
+ * @param candidate  its id and distance are given, the rest is zero. One that was deleted
+ *                   meanwhile is not near
  * @return SIMIDX_OK; SIMIDX_E_MISMATCH: it was remembered by another rule; SIMIDX_E_NOMEM; what
  *         simidx_reader_note() returns
  */

@@ -4,8 +4,8 @@
 /*
  * How often each of many keys was met, in bounded memory: the counters of Misra and Gries
  * ("Finding repeated elements", 1982). While there are no more than DD_COUNTERS keys the counts are
- * exact. When one more comes, all counters lose one, and those that are zero go. So a count is never
- * too large, and it is too small by at most the number of all that was met, divided by
+ * exact. When one more comes, all counters lose one, and those that are zero go. So a count is
+ * never too large, and it is too small by at most the number of all that was met, divided by
  * DD_COUNTERS + 1.
  */
 

@@ -313,7 +313,8 @@ int dd_evidence_write(struct dd_evidence *evidence)
 	return 0;
 }
 
-void dd_evidence_count(const struct dd_evidence *evidence, uint64_t *left_out, uint64_t *near_misses)
+void dd_evidence_count(const struct dd_evidence *evidence, uint64_t *left_out,
+		       uint64_t *near_misses)
 {
 	*left_out = evidence->left_out;
 	*near_misses = evidence->near_misses;

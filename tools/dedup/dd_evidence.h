@@ -67,6 +67,7 @@ int dd_evidence_write(struct dd_evidence *evidence);
 FILE *dd_evidence_stream(const struct dd_evidence *evidence);
 
 /** Lines so far: of rows left out, and of those nearly near. */
-void dd_evidence_count(const struct dd_evidence *evidence, uint64_t *left_out, uint64_t *near_misses);
+void dd_evidence_count(const struct dd_evidence *evidence, uint64_t *left_out,
+		       uint64_t *near_misses);
 
 #endif /* DD_EVIDENCE_H */

@@ -52,7 +52,7 @@ void dd_keepers_free(struct dd_keepers *keepers);
 void dd_keepers_begin(struct dd_keepers *keepers, struct dd_index *index,
 		      struct dd_against *against);
 
-/** Note a row that is kept, in the order of the handles. Returns 0, or TL_TROUBLE with a message. */
+/** Note a row that is kept, in the order of handles. Returns 0, or TL_TROUBLE with a message. */
 int dd_keepers_add(struct dd_keepers *keepers, const struct dd_name *name);
 
 /** The names of the kept rows, by handle; valid until the next one is added. */

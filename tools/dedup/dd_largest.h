@@ -15,8 +15,8 @@
 
 /**
  * Tell of the ten largest groups of which ten or more documents were left out, each with the
- * beginning of its keeper's text; and warn if one keeper has more than 1,000 left out, and more than
- * 1 % of all. The warning is printed also where notices are not wanted.
+ * beginning of its keeper's text; and warn if one keeper has more than 1,000 left out, and more
+ * than 1 % of all. The warning is printed also where notices are not wanted.
  *
  * @param dedup      between simidx_dedup_flush() and simidx_dedup_add(), for the texts
  * @param documents  of the run

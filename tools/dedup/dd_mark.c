@@ -11,7 +11,10 @@
 
 #define DONE "dd-mark2 done"
 
-/* Standard output, --dups and --evidence: device, inode and length of each; 0 if it is no regular file. */
+/*
+ * Standard output, --dups and --evidence: device, inode and length of each; 0 if it is no regular
+ * file.
+ */
 #define OPEN "dd-mark2 open"
 #define PLACE " %" PRIx64 " %" PRIx64 " %" PRIx64
 #define SCANNED_PLACE " %" SCNx64 " %" SCNx64 " %" SCNx64

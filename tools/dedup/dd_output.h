@@ -40,8 +40,8 @@ struct dd_decider {
 };
 
 /**
- * The indexes are open. Half a line that a run has left that was killed is ended or removed, and the
- * index says that a run is under way.
+ * The indexes are open. Half a line that a run has left that was killed is ended or removed, and
+ * the index says that a run is under way.
  *
  * @param has_lines  the first document is a line of its file, and not the whole file
  * @return 0 or an exit code

@@ -177,8 +177,8 @@ static int has_files_only(const struct in_files_options *inputs)
 static int is_written(const char *path)
 {
 	return in_guard_is_output(path) == IN_OUTPUT_HAD_BYTES &&
-	       tl_error("%s: is an input, so nothing can be written to it: let --dups, --evidence or "
-			"standard output be another file", path);
+	       tl_error("%s: is an input, so nothing can be written to it: let --dups, "
+			"--evidence or standard output be another file", path);
 }
 
 /*

@@ -29,33 +29,33 @@ struct options {
 
 /* ---- what is said ---- */
 
-const char *qr_review_similarity(const struct qr_pair *pair, char out[QR_SIMILARITY_SIZE])
+const char *qr_review_similarity(const struct in_pair *pair, char out[QR_SIMILARITY_SIZE])
 {
 	if (pair->has_distance)
 		snprintf(out, QR_SIMILARITY_SIZE, "%" PRIu64 " bit%s", pair->distance,
 			 pair->distance == 1 ? "" : "s");
 	else if (pair->similarity < 0)
 		snprintf(out, QR_SIMILARITY_SIZE, "no similarity");
-	else if (pair->is_estimate)
-		snprintf(out, QR_SIMILARITY_SIZE, "about %.0f %%", pair->similarity);
 	else
-		snprintf(out, QR_SIMILARITY_SIZE, "%.1f %%", pair->similarity);
+		snprintf(out, QR_SIMILARITY_SIZE, pair->is_estimate ? "about %.0f %%, limit %g" :
+								      "%.1f %%, limit %g",
+			 pair->similarity, pair->limit);
 	return out;
 }
 
-const char *qr_review_fate(const struct qr_pair *pair)
+const char *qr_review_fate(const struct in_pair *pair)
 {
 	return pair->is_kept ? "kept: a near miss" : "left out";
 }
 
-const char *qr_review_trouble(const struct qr_side *side)
+const char *qr_review_trouble(const struct in_side *side)
 {
 	switch (side->found) {
-	case QR_FOUND:
+	case IN_FOUND:
 		return NULL;
-	case QR_CHANGED:
+	case IN_CHANGED:
 		return "the text has changed: another one is in its place";
-	case QR_GONE:
+	case IN_GONE:
 		return "the text is gone: its file is not there";
 	default:
 		break;
@@ -66,16 +66,16 @@ const char *qr_review_trouble(const struct qr_side *side)
 				"it is no text";
 }
 
-int qr_review_words(const struct qr_pair *pair,
+int qr_review_words(const struct in_pair *pair,
 		    void (*show)(void *ctx, const struct qr_shown *shown), void *ctx,
 		    const char **note)
 {
-	const struct qr_side *new = &pair->side[0], *old = &pair->side[1];
+	const struct in_side *new = &pair->side[0], *old = &pair->side[1];
 	struct qr_difference difference = { 0 };
 	int rc = 0;
 
 	*note = NULL;
-	if (new->found == QR_FOUND && old->found == QR_FOUND)
+	if (new->found == IN_FOUND && old->found == IN_FOUND)
 		rc = qr_words_show(old->text, old->text_size, new->text, new->text_size, show, ctx,
 				   &difference);
 	else if (new->excerpt && old->excerpt)
@@ -83,7 +83,7 @@ int qr_review_words(const struct qr_pair *pair,
 				   new->excerpt_size, show, ctx, &difference);
 	else
 		return 0;
-	if (new->found != QR_FOUND || old->found != QR_FOUND)
+	if (new->found != IN_FOUND || old->found != IN_FOUND)
 		*note = "This is from the excerpts in the evidence.";
 	else if (difference.is_rough)
 		*note = "More than 1,000 words differ, so all between the first and the last is "
@@ -103,7 +103,7 @@ static int read_lines(struct in_lines *lines, const char *path, struct qr_sample
 		      uint64_t *rejected)
 {
 	const char *line, *reason;
-	struct qr_pair pair;
+	struct in_pair pair;
 	uint64_t met = 0;
 	enum in_result rc;
 	size_t size;
@@ -113,22 +113,24 @@ static int read_lines(struct in_lines *lines, const char *path, struct qr_sample
 		if (rc == IN_ROW && !size)
 			continue;
 		reason = "it is too long";
-		if (rc == IN_ROW && !qr_evidence_parse(line, size, &pair, &reason)) {
+		if (rc == IN_ROW && !in_evidence_parse(line, size, &pair, &reason)) {
 			pair.number = lines->line;
 			failed = qr_sample_meet(sample, &pair, line, size);
 			met++;
-			qr_pair_free(&pair);
+			in_pair_free(&pair);
 			continue;
 		}
 		if (rc == IN_ROW)
-			qr_pair_free(&pair);
+			in_pair_free(&pair);
 		if (++*rejected <= MAX_REPORTED)
 			tl_error("%s:%" PRIu64 ": no evidence: %s", path, lines->line, reason);
 		if (!met && *rejected == HOPELESS)
-			return tl_error("%s: has no evidence of simidx-dedup", path);
+			break;
 	}
 	if (failed)
 		return tl_error("out of memory");
+	if (!met && *rejected)
+		return tl_error("%s: is no evidence of simidx-dedup", path);
 	if (rc == IN_FATAL)
 		return tl_error("%s: %s", path, lines->source.reason);
 	if (*rejected > MAX_REPORTED)
@@ -216,8 +218,8 @@ static int run_review(struct qr_context *ctx, int argc, char **argv)
 		return tl_usage_error("review is for people; EVIDENCE itself is JSON");
 	if (options.html && !*options.html)
 		return tl_usage_error("review: FILE is empty");
-	if (qr_evidence_missing())
-		return tl_error("%s", qr_evidence_missing());
+	if (in_evidence_missing())
+		return tl_error("%s", in_evidence_missing());
 	tl_stop_on_signals();
 	return review(ctx, &options, argv[optind]);
 }
@@ -226,13 +228,13 @@ static const struct tl_option rows[] = {
 	{ 0, "sample", "N", TL_NUMBER(struct options, sample, 1, MOST_SAMPLE),
 	  .standard = "50", .help = "show at most N pairs",
 	  .more = "Show at most N pairs. Of 50 there are 15 near misses, 15 of less than 5 points "
-		  "above the limit, 7 of less than 10 and 5 of more, 2 of the same bytes and 5 that "
-		  "fingerprints have decided; where there are too few of one, others take their "
-		  "place. Which ones is drawn, and always the same from the same EVIDENCE." },
+		  "above the limit, 7 of less than 10 and 5 of more, 2 of the same bytes and 5 "
+		  "that fingerprints have decided; where there are too few of one, others "
+		  "take their place. It is drawn by chance, but the same from the same EVIDENCE." },
 	{ 0, "html", "FILE", TL_TEXT(struct options, html),
 	  .help = "write a page of HTML to FILE",
-	  .more = "Write them to the new file FILE as one page of HTML, without scripts and without "
-		  "anything from elsewhere, light or dark as the browser is set." },
+	  .more = "Write them to the new file FILE as one page of HTML, without scripts and "
+		  "without anything from elsewhere, light or dark as the browser is set." },
 	{ TL_SECTION("What is shown") },
 	{ TL_PARAGRAPH("Of each pair both rows with their places, how similar they are, and the "
 		       "words round each difference: [-what only the one has that was kept-] and "
@@ -255,8 +257,8 @@ const struct qr_command qr_review = {
 	.line = { .name = "review", .operands = "EVIDENCE", .least = 1, .most = 1,
 		  .summary = "show pairs of rows that simidx-dedup took for near",
 		  .about = "Show a sample of the pairs in EVIDENCE, a file that simidx-dedup "
-			   "--evidence has written, or '-' for standard input: what differs in their "
-			   "texts. Most of them are close to the limit, so that it can be judged.",
+			   "--evidence has written, or '-' for standard input: what differs in "
+			   "their texts. Most of them are close to the limit.",
 		  .options = rows, .program = &qr_program },
 	.run = run_review,
 };

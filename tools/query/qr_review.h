@@ -17,7 +17,7 @@
 /** A sample of pairs, with their texts. */
 struct qr_review {
 	const char *path;   /* of the evidence */
-	struct qr_pair *pair;
+	struct in_pair *pair;
 	size_t n;
 	uint64_t met[QR_KINDS];
 	size_t drawn[QR_KINDS];
@@ -26,14 +26,14 @@ struct qr_review {
 /** Room for what is said of a similarity. */
 #define QR_SIMILARITY_SIZE 64
 
-/** How similar a pair is: "83.3 %", "about 83 %", "3 bits differ", "by fingerprints". */
-const char *qr_review_similarity(const struct qr_pair *pair, char out[QR_SIMILARITY_SIZE]);
+/** How similar a pair is: "83.3 %, limit 80", "about 83 %, limit 80", "3 bits", "no similarity". */
+const char *qr_review_similarity(const struct in_pair *pair, char out[QR_SIMILARITY_SIZE]);
 
 /** What has become of a pair: "left out", or "kept". */
-const char *qr_review_fate(const struct qr_pair *pair);
+const char *qr_review_fate(const struct in_pair *pair);
 
 /** Why the text of a row is not shown as it was; NULL = it is. */
-const char *qr_review_trouble(const struct qr_side *side);
+const char *qr_review_trouble(const struct in_side *side);
 
 /**
  * Show the words of a pair, by qr_words_show(): of its texts, or where one is not there of the
@@ -42,7 +42,7 @@ const char *qr_review_trouble(const struct qr_side *side);
  * @param note  set to what is to be said of what was shown; NULL = nothing
  * @return 0; -1 when memory is short
  */
-int qr_review_words(const struct qr_pair *pair,
+int qr_review_words(const struct in_pair *pair,
 		    void (*show)(void *ctx, const struct qr_shown *shown), void *ctx,
 		    const char **note);
 

@@ -112,7 +112,7 @@ static void show(void *ctx, const struct qr_shown *shown)
 		fprintf(out, "</%s>", tag[shown->whose]);
 }
 
-static void put_side(FILE *out, const struct qr_side *side, const char *what)
+static void put_side(FILE *out, const struct in_side *side, const char *what)
 {
 	const char *trouble = qr_review_trouble(side);
 
@@ -139,7 +139,7 @@ static void put_side(FILE *out, const struct qr_side *side, const char *what)
 
 static int put_pair(FILE *out, const struct qr_review *review, size_t i)
 {
-	const struct qr_pair *pair = &review->pair[i];
+	const struct in_pair *pair = &review->pair[i];
 	char similarity[QR_SIMILARITY_SIZE];
 	const char *note;
 

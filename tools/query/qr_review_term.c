@@ -87,7 +87,7 @@ static void show(void *ctx, const struct qr_shown *shown)
 }
 
 /* A row: what marks its words, where it is and what it is called. */
-static void put_side(const struct qr_side *side, char mark, size_t width)
+static void put_side(const struct in_side *side, char mark, size_t width)
 {
 	const char *trouble = qr_review_trouble(side);
 	char number[32] = "";
@@ -121,14 +121,15 @@ static void put_side(const struct qr_side *side, char mark, size_t width)
 static int put_pair(const struct qr_context *ctx, const struct qr_review *review, size_t i,
 		    size_t width)
 {
-	const struct qr_pair *pair = &review->pair[i];
+	const struct in_pair *pair = &review->pair[i];
 	struct lines lines = { .width = width, .colors = ctx->colors };
 	char similarity[QR_SIMILARITY_SIZE];
 	const char *note;
 
-	printf("\n%s%zu of %zu: %s, %s (%s)%s\n", ctx->colors ? TL_BOLD : "", i + 1, review->n,
-	       qr_review_similarity(pair, similarity), qr_review_fate(pair), pair->rule,
-	       ctx->colors ? TL_PLAIN : "");
+	printf("\n%s%zu of %zu: %s, %s (", ctx->colors ? TL_BOLD : "", i + 1, review->n,
+	       qr_review_similarity(pair, similarity), qr_review_fate(pair));
+	tl_put_message(stdout, pair->rule, strlen(pair->rule));
+	printf(")%s\n", ctx->colors ? TL_PLAIN : "");
 	put_side(&pair->side[1], '-', width);
 	put_side(&pair->side[0], '+', width);
 	if (qr_review_words(pair, show, &lines, &note))

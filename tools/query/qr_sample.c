@@ -37,7 +37,7 @@ struct kind {
 struct qr_sample {
 	size_t most;
 	struct kind kind[QR_KINDS];
-	struct qr_pair *pair;
+	struct in_pair *pair;
 	size_t n_pairs;
 };
 
@@ -70,12 +70,12 @@ void qr_sample_free(struct qr_sample *sample)
 		free(sample->kind[i].line);
 	}
 	for (size_t i = 0; i < sample->n_pairs; i++)
-		qr_pair_free(&sample->pair[i]);
+		in_pair_free(&sample->pair[i]);
 	free(sample->pair);
 	free(sample);
 }
 
-static enum qr_kind kind_of(const struct qr_pair *pair)
+static enum qr_kind kind_of(const struct in_pair *pair)
 {
 	double above = pair->similarity - pair->limit;
 
@@ -88,7 +88,7 @@ static enum qr_kind kind_of(const struct qr_pair *pair)
 	return above < 5 ? QR_AT_LIMIT : above < 10 ? QR_ABOVE : QR_FAR_ABOVE;
 }
 
-int qr_sample_meet(struct qr_sample *sample, const struct qr_pair *pair, const char *line,
+int qr_sample_meet(struct qr_sample *sample, const struct in_pair *pair, const char *line,
 		   size_t size)
 {
 	struct kind *kind = &sample->kind[kind_of(pair)];
@@ -149,7 +149,7 @@ static int by_rank(const void *a, const void *b)
 
 static int by_similarity(const void *a, const void *b)
 {
-	const struct qr_pair *x = a, *y = b;
+	const struct in_pair *x = a, *y = b;
 
 	if (x->similarity != y->similarity)
 		return x->similarity < y->similarity ? -1 : 1;
@@ -158,7 +158,7 @@ static int by_similarity(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-struct qr_pair *qr_sample_draw(struct qr_sample *sample, size_t *n, uint64_t met[QR_KINDS],
+struct in_pair *qr_sample_draw(struct qr_sample *sample, size_t *n, uint64_t met[QR_KINDS],
 			       size_t drawn[QR_KINDS])
 {
 	const char *reason;
@@ -172,10 +172,10 @@ struct qr_pair *qr_sample_draw(struct qr_sample *sample, size_t *n, uint64_t met
 		if (kind->n)
 			qsort(kind->line, kind->n, sizeof(*kind->line), by_rank);
 		for (size_t k = 0; k < drawn[i]; k++) {
-			struct qr_pair *pair = &sample->pair[sample->n_pairs++];
+			struct in_pair *pair = &sample->pair[sample->n_pairs++];
 
 			/* It was read before, so only memory can be short. */
-			if (qr_evidence_parse(kind->line[k].bytes, kind->line[k].size, pair,
+			if (in_evidence_parse(kind->line[k].bytes, kind->line[k].size, pair,
 					      &reason))
 				return NULL;
 			pair->number = kind->line[k].number;

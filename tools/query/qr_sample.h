@@ -12,7 +12,7 @@
 #ifndef QR_SAMPLE_H
 #define QR_SAMPLE_H
 
-#include "query/qr_evidence.h"
+#include "input/in_evidence.h"
 
 /** Kinds of pairs, in the order in which they are shown. */
 enum qr_kind {
@@ -37,7 +37,7 @@ struct qr_sample *qr_sample_new(size_t most);
 void qr_sample_free(struct qr_sample *sample);
 
 /** Meet a line; `pair` is what it says. Returns 0, or -1 when memory is short. */
-int qr_sample_meet(struct qr_sample *sample, const struct qr_pair *pair, const char *line,
+int qr_sample_meet(struct qr_sample *sample, const struct in_pair *pair, const char *line,
 		   size_t size);
 
 /**
@@ -48,7 +48,7 @@ int qr_sample_meet(struct qr_sample *sample, const struct qr_pair *pair, const c
  * @param drawn  set to how many of each are in it
  * @return pairs, valid as long as the sample; NULL when memory is short
  */
-struct qr_pair *qr_sample_draw(struct qr_sample *sample, size_t *n, uint64_t met[QR_KINDS],
+struct in_pair *qr_sample_draw(struct qr_sample *sample, size_t *n, uint64_t met[QR_KINDS],
 			       size_t drawn[QR_KINDS]);
 
 #endif /* QR_SAMPLE_H */

@@ -18,12 +18,12 @@
 struct reading {
 	struct in_reader reader;
 	struct in_columns columns;
-	const struct qr_side *last; /* whose file is open from its beginning; NULL: none is */
+	const struct in_side *last; /* whose file is open from its beginning; NULL: none is */
 };
 
 static int by_place(const void *a, const void *b)
 {
-	const struct qr_side *x = *(struct qr_side *const *)a, *y = *(struct qr_side *const *)b;
+	const struct in_side *x = *(struct in_side *const *)a, *y = *(struct in_side *const *)b;
 	int order = strcmp(x->path, y->path);
 
 	if (order)
@@ -37,11 +37,11 @@ static int is_same(const char *a, const char *b)
 }
 
 /* Keep a copy of a text if it is what it was. Returns -1 when memory is short. */
-static int take_text(struct qr_side *side, const struct in_row *row)
+static int take_text(struct in_side *side, const struct in_row *row)
 {
 	size_t size = row->text_size;
 
-	side->found = QR_CHANGED;
+	side->found = IN_CHANGED;
 	if (row->kind != IN_TEXT || simidx_feature_hash(row->text, size) != side->hash)
 		return 0;
 	if (size > QR_MOST_TEXT) {
@@ -55,12 +55,12 @@ static int take_text(struct qr_side *side, const struct in_row *row)
 	memcpy(side->text, row->text, size);
 	side->text_size = size;
 	side->is_cut = size < row->text_size;
-	side->found = QR_FOUND;
+	side->found = IN_FOUND;
 	return 0;
 }
 
 /* The row at a byte. Whatever is there instead: the file has changed. */
-static int read_at(struct reading *reading, struct qr_side *side)
+static int read_at(struct reading *reading, struct in_side *side)
 {
 	struct in_reader *reader = &reading->reader;
 	int fd = open(side->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc = 0;
@@ -70,7 +70,7 @@ static int read_at(struct reading *reading, struct qr_side *side)
 	reading->last = NULL;
 	if (fd < 0)
 		return 0;
-	side->found = QR_CHANGED;
+	side->found = IN_CHANGED;
 	if (!fstat(fd, &status) && S_ISREG(status.st_mode) &&
 	    side->offset <= (uint64_t)status.st_size &&
 	    side->length <= (uint64_t)status.st_size - side->offset &&
@@ -85,10 +85,10 @@ static int read_at(struct reading *reading, struct qr_side *side)
 }
 
 /* The row of a line, or the whole file: read on, or from the beginning. */
-static int read_line(struct reading *reading, struct qr_side *side)
+static int read_line(struct reading *reading, struct in_side *side)
 {
 	struct in_reader *reader = &reading->reader;
-	const struct qr_side *last = reading->last;
+	const struct in_side *last = reading->last;
 	struct stat status;
 	struct in_row row;
 	enum in_result found;
@@ -105,22 +105,22 @@ static int read_line(struct reading *reading, struct qr_side *side)
 	       !tl_stop_requested());
 	if (in_reader_lacks_memory(reader))
 		return -1;
-	side->found = QR_CHANGED;
+	side->found = IN_CHANGED;
 	if (found != IN_ROW || reader->line != side->line)
 		return 0;
 	reading->last = side;
 	return take_text(side, &row);
 }
 
-static int read_side(struct reading *reading, struct qr_side *side)
+static int read_side(struct reading *reading, struct in_side *side)
 {
 	reading->columns.text = side->text_field;
 	return side->length ? read_at(reading, side) : read_line(reading, side);
 }
 
-int qr_texts_read(struct qr_pair *pair, size_t n)
+int qr_texts_read(struct in_pair *pair, size_t n)
 {
-	struct qr_side **side = calloc(2 * n + 1, sizeof(struct qr_side *));
+	struct in_side **side = calloc(2 * n + 1, sizeof(struct in_side *));
 	struct reading reading = { 0 };
 	size_t n_sides = 0;
 	int rc = side ? 0 : -1;
@@ -128,15 +128,15 @@ int qr_texts_read(struct qr_pair *pair, size_t n)
 	in_reader_init(&reading.reader, SIMIDX_DEFAULT_BITS);
 	reading.reader.columns = &reading.columns;
 	for (size_t i = 0; !rc && i < 2 * n; i++) {
-		struct qr_side *one = &pair[i / 2].side[i % 2];
+		struct in_side *one = &pair[i / 2].side[i % 2];
 		int is_file = one->path && strcmp(one->path, "-") && one->has_hash;
 
-		one->found = is_file && one->format ? QR_GONE : QR_NOT_KEPT;
-		if (one->found == QR_GONE)
+		one->found = is_file && one->format ? IN_GONE : IN_NOT_KEPT;
+		if (one->found == IN_GONE)
 			side[n_sides++] = one;
 	}
 	if (n_sides)
-		qsort(side, n_sides, sizeof(struct qr_side *), by_place);
+		qsort(side, n_sides, sizeof(struct in_side *), by_place);
 	for (size_t i = 0; !rc && i < n_sides && !tl_stop_requested(); i++)
 		rc = read_side(&reading, side[i]);
 	in_reader_free(&reading.reader);

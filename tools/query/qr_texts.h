@@ -8,7 +8,7 @@
 #ifndef QR_TEXTS_H
 #define QR_TEXTS_H
 
-#include "query/qr_evidence.h"
+#include "input/in_evidence.h"
 
 /** Of a longer text no more than so many bytes are shown. */
 #define QR_MOST_TEXT ((size_t)1 << 20)
@@ -19,6 +19,6 @@
  *
  * @return 0, or TL_TROUBLE with a message: memory is short
  */
-int qr_texts_read(struct qr_pair *pair, size_t n);
+int qr_texts_read(struct in_pair *pair, size_t n);
 
 #endif /* QR_TEXTS_H */

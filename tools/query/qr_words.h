@@ -6,8 +6,8 @@
  * words (Myers, "An O(ND) difference algorithm and its variations", 1986), and excerpts of it for
  * people.
  *
- * A word ends at a blank, or has 80 bytes. Where a script has no blanks between words each letter is
- * one.
+ * A word ends at a blank, or has 80 bytes. Where a script has no blanks between words each letter
+ * is one.
  */
 
 #ifndef QR_WORDS_H

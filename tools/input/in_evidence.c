@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "query/qr_evidence.h"
+#include "input/in_evidence.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +9,10 @@
 
 #include "common/tl_number.h"
 
-void qr_pair_free(struct qr_pair *pair)
+void in_pair_free(struct in_pair *pair)
 {
 	for (int i = 0; i < 2; i++) {
-		struct qr_side *side = &pair->side[i];
+		struct in_side *side = &pair->side[i];
 
 		free(side->path);
 		free(side->label);
@@ -26,17 +26,17 @@ void qr_pair_free(struct qr_pair *pair)
 
 #ifndef HAVE_JSON
 
-const char *qr_evidence_missing(void)
+const char *in_evidence_missing(void)
 {
 	return "this program was built without jansson, so it reads no JSON";
 }
 
-int qr_evidence_parse(const char *line, size_t size, struct qr_pair *pair, const char **reason)
+int in_evidence_parse(const char *line, size_t size, struct in_pair *pair, const char **reason)
 {
 	(void)line;
 	(void)size;
 	memset(pair, 0, sizeof(*pair));
-	*reason = qr_evidence_missing();
+	*reason = in_evidence_missing();
 	return -1;
 }
 
@@ -44,7 +44,7 @@ int qr_evidence_parse(const char *line, size_t size, struct qr_pair *pair, const
 
 #include <jansson.h>
 
-const char *qr_evidence_missing(void)
+const char *in_evidence_missing(void)
 {
 	return NULL;
 }
@@ -103,7 +103,7 @@ static const struct in_format *format_of(const char *name)
 	return NULL;
 }
 
-static int read_side(const json_t *object, int i, struct qr_side *side)
+static int read_side(const json_t *object, int i, struct in_side *side)
 {
 	const char *hash = json_string_value(get(object, "hash", i, ""));
 	unsigned char bytes[8];
@@ -129,7 +129,7 @@ static int read_side(const json_t *object, int i, struct qr_side *side)
 	return 0;
 }
 
-static const char *read_pair(const json_t *object, struct qr_pair *pair)
+static const char *read_pair(const json_t *object, struct in_pair *pair)
 {
 	const json_t *similarity = json_object_get(object, "similarity");
 	const json_t *limit = json_object_get(object, "limit");
@@ -150,7 +150,7 @@ static const char *read_pair(const json_t *object, struct qr_pair *pair)
 	return NULL;
 }
 
-int qr_evidence_parse(const char *line, size_t size, struct qr_pair *pair, const char **reason)
+int in_evidence_parse(const char *line, size_t size, struct in_pair *pair, const char **reason)
 {
 	json_t *object = json_loadb(line, size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, NULL);
 

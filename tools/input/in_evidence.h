@@ -6,8 +6,8 @@
  * where their texts are.
  */
 
-#ifndef QR_EVIDENCE_H
-#define QR_EVIDENCE_H
+#ifndef IN_EVIDENCE_H
+#define IN_EVIDENCE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,15 +15,15 @@
 #include "input/in_reader.h"
 
 /** What has become of a text. */
-enum qr_found {
-	QR_FOUND,     /* it is there as it was */
-	QR_CHANGED,   /* there is another text in its place */
-	QR_GONE,      /* its file, or its row, is not there or cannot be read */
-	QR_NOT_KEPT   /* it lies in no file: it came from a pipe, or only an index knows of it */
+enum in_found {
+	IN_FOUND,     /* it is there as it was */
+	IN_CHANGED,   /* there is another text in its place */
+	IN_GONE,      /* its file, or its row, is not there or cannot be read */
+	IN_NOT_KEPT   /* it lies in no file: it came from a pipe, or only an index knows of it */
 };
 
 /** One of the two rows of a pair. Strings are owned; NULL = it has none. */
-struct qr_side {
+struct in_side {
 	char *path, *label, *index, *text_field, *excerpt;
 	size_t path_size, label_size, index_size, text_field_size, excerpt_size;
 	uint64_t line;           /* 0 = the row is the whole file */
@@ -33,14 +33,14 @@ struct qr_side {
 	int has_hash;            /* it is a text */
 	const struct in_format *format; /* NULL: not known */
 	/* qr_texts_read() sets these: */
-	enum qr_found found;
-	char *text;              /* owned; only with QR_FOUND */
+	enum in_found found;
+	char *text;              /* owned; only with IN_FOUND */
 	size_t text_size;        /* bytes of it, at most QR_MOST_TEXT */
 	int is_cut;              /* it has more */
 };
 
 /** A pair: side[0] is the row that was decided, side[1] what it is near to. */
-struct qr_pair {
+struct in_pair {
 	uint64_t number;     /* of the line, from 1 */
 	double similarity;   /* percent; negative: fingerprints alone have decided */
 	double limit;        /* percent */
@@ -49,22 +49,22 @@ struct qr_pair {
 	int has_distance;
 	char rule[16];
 	int is_kept;         /* a near miss */
-	struct qr_side side[2];
+	struct in_side side[2];
 };
 
 /** What to say when this build cannot read evidence, or NULL. */
-const char *qr_evidence_missing(void);
+const char *in_evidence_missing(void);
 
 /**
  * Read a line.
  *
- * @param pair    set to it, for qr_pair_free(), also on failure
+ * @param pair    set to it, for in_pair_free(), also on failure
  * @param reason  on failure: why it is none
  * @return 0 or -1
  */
-int qr_evidence_parse(const char *line, size_t size, struct qr_pair *pair, const char **reason);
+int in_evidence_parse(const char *line, size_t size, struct in_pair *pair, const char **reason);
 
 /** Free what a pair holds. */
-void qr_pair_free(struct qr_pair *pair);
+void in_pair_free(struct in_pair *pair);
 
-#endif /* QR_EVIDENCE_H */
+#endif /* IN_EVIDENCE_H */
