@@ -112,6 +112,7 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_mark.h \
 	tools/dedup/dd_memory.c \
 	tools/dedup/dd_memory.h \
+	tools/dedup/dd_name.h \
 	tools/dedup/dd_options.c \
 	tools/dedup/dd_options.h \
 	tools/dedup/dd_output.c \

@@ -116,7 +116,7 @@ for command in stats 'backup ix' plan 'idf one' 'similar one' review; do
 	# shellcheck disable=SC2086
 	run 2 "$query" $command ''
 	says "${command%% *}: "
-	grep -q ': \(INDEX\|DEST\|FILE\) is empty$' err || fail "$command '': $(head -1 err)"
+	grep -q ': \(INDEX\|DEST\|FILE\|EVIDENCE\) is empty$' err || fail "$command '': $(head -1 err)"
 done
 run 2 "$query" search '' 0
 says 'search: INDEX is empty'

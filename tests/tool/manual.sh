@@ -67,7 +67,7 @@ check_options "$dedup"
 check_options "$load"
 check_options "$query"
 "$query" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\)  .*/\1/p' >commands
-[ "$(wc -l <commands)" -eq 16 ] || fail 'not sixteen commands'
+[ "$(wc -l <commands)" -eq 17 ] || fail 'not seventeen commands'
 while read -r command; do
 	check_options "$query" "$command"
 	grep -q "^\.Cm $command$" "$made/simidx-query.1" || fail "no synopsis: $command"

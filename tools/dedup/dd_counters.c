@@ -37,7 +37,8 @@ static void lessen(struct dd_counters *counters)
 			left[counters->n];
 }
 
-void dd_counters_add(struct dd_counters *counters, uint64_t id, uint32_t other)
+void dd_counters_add(struct dd_counters *counters, uint64_t id, uint32_t other,
+		     const struct dd_name *first)
 {
 	struct dd_counted *slot = find(counters, id, other);
 
@@ -49,6 +50,6 @@ void dd_counters_add(struct dd_counters *counters, uint64_t id, uint32_t other)
 		lessen(counters);
 		return;
 	}
-	*slot = (struct dd_counted){ id, other, 1 };
+	*slot = (struct dd_counted){ id, other, 1, *first };
 	counters->n++;
 }

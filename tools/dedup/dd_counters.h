@@ -15,23 +15,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "dedup/dd_name.h"
+
 /** Most keys that are counted at a time. */
 #define DD_COUNTERS 4096
 
-/** A document of an earlier run or of another index. */
+/** For dd_counted.other: one of this run. */
+#define DD_OF_THIS_RUN UINT32_MAX
+
+/** A document that others were left out for. */
 struct dd_counted {
 	uint64_t id;
 	uint32_t other; /* number of the other index, from 1; 0: of an earlier run */
 	uint32_t n;     /* how often; 0 = a free slot */
+	struct dd_name first; /* the first that was left out for it, since it is counted */
 };
 
-/** All zero when it begins; about 130 KB. */
+/** All zero when it begins; about 330 KB. */
 struct dd_counters {
 	struct dd_counted slot[2 * DD_COUNTERS]; /* by the hash of the key, or the next free one */
 	size_t n;
 };
 
-/** Count a document. Cost: a few slots on average, as each that is freed was filled before. */
-void dd_counters_add(struct dd_counters *counters, uint64_t id, uint32_t other);
+/**
+ * Count a document, for which `first` was left out. Cost: a few slots on average, as each that is
+ * freed was filled before.
+ */
+void dd_counters_add(struct dd_counters *counters, uint64_t id, uint32_t other,
+		     const struct dd_name *first);
 
 #endif /* DD_COUNTERS_H */

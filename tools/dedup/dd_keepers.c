@@ -5,7 +5,6 @@
 
 #include "common/tl_msg.h"
 #include "dedup/dd_columns.h"
-#include "dedup/dd_counters.h"
 #include "input/in_room.h"
 
 #include <stdlib.h>
@@ -15,17 +14,20 @@ struct dd_keepers {
 	struct dd_files *files;
 	struct dd_index *index;     /* NULL before dd_keepers_begin() */
 	struct dd_against *against; /* NULL: there are no other indexes */
+	int has_names;
 	struct in_room names;       /* struct dd_name */
 	size_t n;
 	struct dd_counters counters;
 };
 
-struct dd_keepers *dd_keepers_new(struct dd_files *files)
+struct dd_keepers *dd_keepers_new(struct dd_files *files, int has_names)
 {
 	struct dd_keepers *keepers = calloc(1, sizeof(*keepers));
 
-	if (keepers)
+	if (keepers) {
 		keepers->files = files;
+		keepers->has_names = has_names;
+	}
 	return keepers;
 }
 
@@ -45,10 +47,17 @@ void dd_keepers_begin(struct dd_keepers *keepers, struct dd_index *index,
 
 int dd_keepers_add(struct dd_keepers *keepers, const struct dd_name *name)
 {
+	if (!keepers->has_names)
+		return 0;
 	if (in_room_have(&keepers->names, (keepers->n + 1) * sizeof(*name)))
 		return tl_error("out of memory");
 	((struct dd_name *)keepers->names.bytes)[keepers->n++] = *name;
 	return 0;
+}
+
+size_t dd_keepers_bytes(const struct dd_keepers *keepers)
+{
+	return keepers->has_names ? sizeof(struct dd_name) : 0;
 }
 
 const struct dd_name *dd_keepers_names(const struct dd_keepers *keepers)
@@ -72,7 +81,8 @@ struct dd_keeper dd_keepers_find(struct dd_keepers *keepers, const simidx_dedup_
 		keeper.label = dd_against_label(keepers->against, near->against, near->id,
 						&keeper.label_size);
 	} else if (is_of_this_run(near)) {
-		keeper.name = &dd_keepers_names(keepers)[near->keeper];
+		if (keepers->has_names)
+			keeper.name = &dd_keepers_names(keepers)[near->keeper];
 	} else if (!dd_index_reader(keepers->index, &reader) &&
 		   !simidx_reader_find_id(reader, near->id, &match, NULL)) {
 		keeper.label = match.label;
@@ -81,17 +91,21 @@ struct dd_keeper dd_keepers_find(struct dd_keepers *keepers, const simidx_dedup_
 	return keeper;
 }
 
-void dd_keepers_count(struct dd_keepers *keepers, const simidx_dedup_near *near)
+void dd_keepers_count(struct dd_keepers *keepers, const simidx_dedup_near *near,
+		      const struct dd_name *name)
 {
-	struct dd_name *name;
+	struct dd_name *kept;
 
-	if (!is_of_this_run(near)) {
-		dd_counters_add(&keepers->counters, near->id,
-				near->keeper == SIMIDX_DEDUP_AGAINST ? near->against + 1 : 0);
-		return;
+	if (near->keeper == SIMIDX_DEDUP_AGAINST) {
+		dd_counters_add(&keepers->counters, near->id, near->against + 1, name);
+	} else if (!is_of_this_run(near)) {
+		dd_counters_add(&keepers->counters, near->id, 0, name);
+	} else if (!keepers->has_names) {
+		dd_counters_add(&keepers->counters, near->keeper, DD_OF_THIS_RUN, name);
+	} else {
+		kept = &((struct dd_name *)keepers->names.bytes)[near->keeper];
+		kept->left_out += kept->left_out < UINT32_MAX;
 	}
-	name = &((struct dd_name *)keepers->names.bytes)[near->keeper];
-	name->left_out += name->left_out < UINT32_MAX;
 }
 
 uint64_t dd_keepers_left_out(const struct dd_keepers *keepers, const simidx_dedup_near *near)
@@ -127,10 +141,12 @@ size_t dd_keepers_largest(const struct dd_keepers *keepers, struct dd_large *out
 	     i++) {
 		const struct dd_counted *counted = &keepers->counters.slot[i];
 
-		one.near.keeper = counted->other ? SIMIDX_DEDUP_AGAINST : SIMIDX_DEDUP_EARLIER;
+		one = (struct dd_large){ .near.id = counted->id, .n = counted->n };
+		one.first = counted->other == DD_OF_THIS_RUN ? &counted->first : NULL;
+		one.near.keeper = one.first	 ? counted->id :
+				  counted->other ? SIMIDX_DEDUP_AGAINST :
+						   SIMIDX_DEDUP_EARLIER;
 		one.near.against = counted->other ? counted->other - 1 : 0;
-		one.near.id = counted->id;
-		one.n = counted->n;
 		n = rank(out, n, most, &one);
 	}
 	return n;
@@ -147,4 +163,18 @@ void dd_keepers_put(FILE *out, const struct dd_keepers *keepers, const struct dd
 		return;
 	putc('\t', out);
 	dd_columns_path(out, keeper->index, 0);
+}
+
+void dd_keepers_put_large(FILE *out, struct dd_keepers *keepers, const struct dd_large *large)
+{
+	struct dd_keeper keeper = dd_keepers_find(keepers, &large->near);
+
+	if (!large->first) {
+		dd_keepers_put(out, keepers, &keeper);
+		return;
+	}
+	fputs("what ", out);
+	dd_columns_path(out, dd_files_path(keepers->files, large->first->file),
+			large->first->line);
+	fputs(" is near to", out);
 }

@@ -5,8 +5,8 @@
  * What rows are left out for: the names of the rows that are kept, and how many were left out for
  * each of them and for documents of earlier runs and other indexes.
  *
- * Memory: a struct dd_name for each kept row, which has its count in what would be padding; for all
- * others the counters of dd_counters.h.
+ * Memory: where rows are named, a struct dd_name for each kept one, which has its count in what
+ * would be padding. Otherwise, and for all others, the counters of dd_counters.h.
  */
 
 #ifndef DD_KEEPERS_H
@@ -17,23 +17,17 @@
 #include <stdio.h>
 
 #include "dedup/dd_against.h"
+#include "dedup/dd_counters.h"
 #include "dedup/dd_files.h"
 #include "dedup/dd_index.h"
-
-/** Where a document is. */
-struct dd_name {
-	uint64_t number;   /* among all documents, from 1 */
-	uint64_t line;     /* 0 = it is the whole file */
-	uint32_t file;     /* as dd_files_meet() numbers it */
-	uint32_t left_out; /* of one that is kept: how many were left out for it */
-};
+#include "dedup/dd_name.h"
 
 /**
  * A document of this run, or of an earlier one or another index, of which only the label is known,
  * or else the id.
  */
 struct dd_keeper {
-	const struct dd_name *name; /* NULL: it is not of this run */
+	const struct dd_name *name; /* NULL: it is not of this run, or has no name */
 	uint64_t id;
 	const char *label;       /* NULL: it has none */
 	size_t label_size;
@@ -42,8 +36,8 @@ struct dd_keeper {
 
 struct dd_keepers;
 
-/** None yet. NULL when memory is short. */
-struct dd_keepers *dd_keepers_new(struct dd_files *files);
+/** None yet; `has_names`: kept rows are named. NULL when memory is short. */
+struct dd_keepers *dd_keepers_new(struct dd_files *files, int has_names);
 
 /** Free. NULL is allowed. */
 void dd_keepers_free(struct dd_keepers *keepers);
@@ -55,22 +49,27 @@ void dd_keepers_begin(struct dd_keepers *keepers, struct dd_index *index,
 /** Note a row that is kept, in the order of handles. Returns 0, or TL_TROUBLE with a message. */
 int dd_keepers_add(struct dd_keepers *keepers, const struct dd_name *name);
 
+/** Bytes for each. */
+size_t dd_keepers_bytes(const struct dd_keepers *keepers);
+
 /** The names of the kept rows, by handle; valid until the next one is added. */
 const struct dd_name *dd_keepers_names(const struct dd_keepers *keepers);
 
 /** What another one is near to. Its label is valid until one of the indexes is used. */
 struct dd_keeper dd_keepers_find(struct dd_keepers *keepers, const simidx_dedup_near *near);
 
-/** One more was left out for it. */
-void dd_keepers_count(struct dd_keepers *keepers, const simidx_dedup_near *near);
+/** One more was left out for it, `name`. */
+void dd_keepers_count(struct dd_keepers *keepers, const simidx_dedup_near *near,
+		      const struct dd_name *name);
 
-/** How many were left out for it; 0 for what is not of this run. */
+/** How many were left out for it; 0 for what is not of this run. Rows have names. */
 uint64_t dd_keepers_left_out(const struct dd_keepers *keepers, const simidx_dedup_near *near);
 
 /** One for which many were left out. */
 struct dd_large {
 	simidx_dedup_near near; /* keeper, id and against are set */
-	uint64_t n;             /* how many; for one that is not of this run, at least */
+	uint64_t n;             /* how many; for one without a name, at least */
+	const struct dd_name *first; /* the first of these, if it has no name; or NULL */
 };
 
 /**
@@ -83,5 +82,8 @@ size_t dd_keepers_largest(const struct dd_keepers *keepers, struct dd_large *out
 
 /** A document of this run to a stream, as a path or FILE:LINE; one of others by label or id. */
 void dd_keepers_put(FILE *out, const struct dd_keepers *keepers, const struct dd_keeper *keeper);
+
+/** The same for one of the largest: what has no name by the first that was left out for it. */
+void dd_keepers_put_large(FILE *out, struct dd_keepers *keepers, const struct dd_large *large);
 
 #endif /* DD_KEEPERS_H */

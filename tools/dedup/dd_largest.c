@@ -38,13 +38,12 @@ static size_t excerpt_size(const char *text, size_t size)
 static void put_group(FILE *out, struct dd_keepers *keepers, simidx_dedup *dedup,
 		      const struct dd_large *group)
 {
-	struct dd_keeper keeper = dd_keepers_find(keepers, &group->near);
 	char number[TL_NUMBER_SIZE];
 	const char *text;
 	size_t size, shown;
 
 	fprintf(out, "%9s  ", tl_write_count(group->n, number));
-	dd_keepers_put(out, keepers, &keeper);
+	dd_keepers_put_large(out, keepers, group);
 	if (simidx_dedup_text(dedup, &group->near, &text, &size, NULL) || !size)
 		return;
 	shown = excerpt_size(text, size);
@@ -59,13 +58,12 @@ static void put_group(FILE *out, struct dd_keepers *keepers, simidx_dedup *dedup
 
 static void warn(struct dd_keepers *keepers, const struct dd_large *group, uint64_t documents)
 {
-	struct dd_keeper keeper = dd_keepers_find(keepers, &group->near);
 	char n[TL_NUMBER_SIZE], *name = NULL;
 	size_t size;
 	FILE *out = open_memstream(&name, &size);
 
 	if (out) {
-		dd_keepers_put(out, keepers, &keeper);
+		dd_keepers_put_large(out, keepers, group);
 		fclose(out);
 	}
 	tl_error("warning: %s of all documents (%.1f %%) are left out for one, %s: if that is a "

@@ -142,6 +142,12 @@ static int open_outputs(struct dd_output *output, const struct dd_options *optio
 	return 0;
 }
 
+/* Whether kept rows are named, or what is left out for each must be known exactly. */
+static int has_names(const struct dd_options *options)
+{
+	return !options->stream || options->dups || options->evidence || options->max_group;
+}
+
 struct dd_output *dd_output_new(const struct dd_options *options, struct dd_files *files)
 {
 	struct dd_output *output = calloc(1, sizeof(*output));
@@ -151,7 +157,7 @@ struct dd_output *dd_output_new(const struct dd_options *options, struct dd_file
 		output->files = files;
 		output->is_terminal = tl_term_is();
 		output->groups = dd_groups_new(options, files);
-		output->keepers = dd_keepers_new(files);
+		output->keepers = dd_keepers_new(files, has_names(options));
 	}
 	if (!output || !output->groups || !output->keepers)
 		tl_error("out of memory");
@@ -235,7 +241,7 @@ void dd_output_bytes(const struct dd_output *output, uint64_t *kept, uint64_t *n
 {
 	int has_groups = !output->options->stream && !output->options->pairs;
 
-	*kept = sizeof(struct dd_name) + (output->evidence ? DD_FACTS_BYTES : 0);
+	*kept = dd_keepers_bytes(output->keepers) + (output->evidence ? DD_FACTS_BYTES : 0);
 	*near = has_groups ? dd_groups_bytes() : 0;
 }
 
@@ -388,7 +394,7 @@ int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 	}
 	if (output->options->stream && leave_out(output, row, near))
 		return 0;
-	dd_keepers_count(output->keepers, near);
+	dd_keepers_count(output->keepers, near, &extra->name);
 	if (output->evidence)
 		code = dd_evidence_add(output->evidence, row, &extra->name, extra->id, near, 0);
 	if (code || output->options->stream)

@@ -244,8 +244,7 @@ static const struct tl_option rows[] = {
 		       "such a pair the excerpts are shown that simidx-dedup --evidence-texts has "
 		       "written. Control bytes are escaped.") },
 	{ TL_SECTION("Examples") },
-	{ TL_EXAMPLE("simidx-dedup --stream --evidence why.jsonl --near-misses 5 rows.jsonl "
-		     ">new.jsonl",
+	{ TL_EXAMPLE("simidx-dedup --evidence why.jsonl --near-misses 5 rows.jsonl >groups",
 		     "Write evidence of what is left out, and of what nearly is.") },
 	{ TL_EXAMPLE("simidx-query review why.jsonl", "Look at 50 pairs of it.") },
 	{ TL_SECTION("Exit status") },
