@@ -200,6 +200,9 @@ unit_suites = \
 # Modules of the tools.
 unit_tools = \
 	tests/unit/t_dd_again.c \
+	tests/unit/t_dd_counters.c \
+	tests/unit/t_qr_words.c \
+	tools/query/qr_words.c \
 	tests/unit/t_sd_note.c \
 	tests/unit/t_sd_set_sketch.c \
 	tests/unit/t_sd_texts.c

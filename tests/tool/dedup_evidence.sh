@@ -160,6 +160,11 @@ for remember in sketch text fingerprint; do
 	run 0 "$dedup" -q --stream --against other --evidence evidence --evidence-texts 20 second.jsonl
 	same out new2
 	[ "$(grep -c '"index2":"other"' evidence)" -ge "$(wc -l <earlier)" ] || fail "$remember: --against"
+	# Near misses of an index.
+	rm -f misses
+	run 0 "$dedup" -q --stream --against other --evidence misses --near-misses 15 --accept 600 --all second.jsonl
+	[ $remember = fingerprint ] || [ "$(grep '"keep":true' misses | grep -c '"index2":"other"')" -gt 5 ] ||
+		fail "$remember: no near misses of an index"
 	# The texts that an index remembers whole are there.
 	[ $remember != text ] || [ "$(grep '"index2"' evidence | grep -c '"excerpt2"')" -gt 20 ] ||
 		fail 'no excerpts of an index'
