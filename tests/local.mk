@@ -201,6 +201,7 @@ unit_suites = \
 unit_tools = \
 	tests/unit/t_dd_again.c \
 	tests/unit/t_dd_counters.c \
+	tests/unit/t_dd_facts.c \
 	tests/unit/t_qr_words.c \
 	tools/query/qr_words.c \
 	tests/unit/t_sd_note.c \

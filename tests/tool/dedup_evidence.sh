@@ -247,6 +247,12 @@ run 0 "$dedup" --stream --max-group 100 template.jsonl
 [ "$(wc -l <out)" -eq 2900 ] || fail "--max-group: $(wc -l <out) rows"
 says '1,099 documents stay, though near to others, as --max-group is reached'
 ! grep -q warning err || fail 'a warning in spite of --max-group'
+rm -f evidence
+run 0 "$dedup" -q --stream --max-group 1 --evidence evidence rows.jsonl
+confirm 80
+[ "$(wc -l <evidence)" -lt "$(wc -l <evidence.stream)" ] || fail 'no row stays with --max-group 1'
+[ "$(of line2 | sort | uniq -d | wc -l)" -eq 0 ] || fail 'two rows are left out for one'
+paste -d' ' <(of label2) <(of line2) | awk '$2 != $3 { exit 1 }' || fail 'other names of keepers'
 run 0 "$dedup" --max-group 100 --drop-list template.jsonl
 [ "$(wc -l <out)" -eq 100 ] || fail "--max-group of groups: $(wc -l <out) rows"
 # Keepers of an earlier run and of other indexes are counted, too.

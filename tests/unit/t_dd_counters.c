@@ -91,9 +91,41 @@ START_TEST(test_bounds)
 }
 END_TEST
 
+/* The worst case of the bound: whenever the counters are full, one more key comes. */
+START_TEST(test_worst)
+{
+	uint64_t key = 1;
+
+	for (int round = 0; round < 50; round++) {
+		add(0);
+		add(0);
+		for (int i = 0; i < DD_COUNTERS; i++, key = key + 1 < N_KEYS ? key + 1 : 1)
+			add(key);
+		check();
+	}
+	ck_assert_uint_eq(counters->n, 1);
+}
+END_TEST
+
+/* What comes late is counted, too, when all counters are taken by what was met a few times. */
+START_TEST(test_late)
+{
+	for (uint64_t i = 0; i < 3 * DD_COUNTERS; i++)
+		add(i % DD_COUNTERS);
+	for (int i = 0; i < 100; i++)
+		add(N_KEYS - 1);
+	check();
+	for (int i = 0; i < 20000; i++)
+		add(N_KEYS - 2);
+	check();
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_exact_while_few, 0, 1 },
 	{ &test_bounds, 0, 1 },
+	{ &test_worst, 0, 1 },
+	{ &test_late, 0, 1 },
 };
 
 SXT_SUITE(dd_counters, set_up, tear_down);
