@@ -356,7 +356,7 @@ static int keep(struct dd_output *output, const simidx_dedup_row *row,
 {
 	const struct dd_options *options = output->options;
 	const struct dd_extra *extra = row->extra;
-	double least = options->similarity - options->near_misses / 100.0;
+	double least = options->similarity - options->near_misses / 100.0 - 1e-9;
 	int code = 0;
 
 	if (options->stream)
