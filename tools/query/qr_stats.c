@@ -574,6 +574,8 @@ static const struct tl_option rows[] = {
 		       "member fullest "
 		       "with fp and documents, and each table with a prefix has fullest with fp "
 		       "and fingerprints.") },
+	{ TL_SECTION("Exit status") },
+	{ TL_PARAGRAPH("0: printed. 2: anything else.") },
 	{ 0 },
 };
 
