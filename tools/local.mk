@@ -258,6 +258,7 @@ manual_pages = tools/manual/simidx-dedup.1 tools/manual/simidx-load.1 tools/manu
 	tools/manual/simidx-query-pairs.1 \
 	tools/manual/simidx-query-plan.1 \
 	tools/manual/simidx-query-repair.1 \
+	tools/manual/simidx-query-review.1 \
 	tools/manual/simidx-query-search.1 \
 	tools/manual/simidx-query-similar.1 \
 	tools/manual/simidx-query-stats.1 \
