@@ -30,7 +30,8 @@ static void tear_down(void)
 /* The fact of a row; every third has no label, and some have a long one. */
 static struct dd_fact fact_of(uint64_t i, char label[1000])
 {
-	struct dd_fact fact = { i * 11, i * 13, i % 2 ? i : SIMIDX_NO_ID, (uint32_t)i % 7, 0, NULL };
+	struct dd_fact fact = { i * 11, i * 13, i % 2 ? i : SIMIDX_NO_ID, (uint32_t)i % 7,
+				0, NULL };
 
 	if (i % 3 == 0)
 		return fact;

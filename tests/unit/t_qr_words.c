@@ -120,8 +120,8 @@ START_TEST(test_words)
 	char longest[400], other[400];
 	struct shown all;
 
-	compare("a \xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e b", "a \xe6\x97\xa5\xe4\xb8\xad\xe8\xaa\x9e b",
-		&all);
+	compare("a \xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e b",
+		"a \xe6\x97\xa5\xe4\xb8\xad\xe8\xaa\x9e b", &all);
 	ck_assert_uint_eq(all.n_old, 1);
 	ck_assert_uint_eq(all.n_new, 1);
 	ck_assert_uint_eq(all.n_both, 4);
