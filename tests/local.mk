@@ -472,7 +472,6 @@ tool_tests = \
 	tests/tool/search_stream.sh \
 	tests/tool/search_weights.sh \
 	tests/tool/similar.sh \
-	tests/tool/skew.sh \
 	tests/tool/static.sh \
 	tests/tool/slow_stream.sh \
 	tests/tool/stop.sh \
