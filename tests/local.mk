@@ -200,6 +200,10 @@ unit_suites = \
 # Modules of the tools.
 unit_tools = \
 	tests/unit/t_dd_again.c \
+	tests/unit/t_dd_counters.c \
+	tests/unit/t_dd_facts.c \
+	tests/unit/t_qr_words.c \
+	tools/query/qr_words.c \
 	tests/unit/t_sd_note.c \
 	tests/unit/t_sd_set_sketch.c \
 	tests/unit/t_sd_texts.c
@@ -211,6 +215,7 @@ unit_text = \
 	tests/support/sxt_dedup.h \
 	tests/unit/t_dedup.c \
 	tests/unit/t_dedup_long.c \
+	tests/unit/t_dedup_nearest.c \
 	tests/unit/t_dedup_refused.c \
 	tests/unit/t_sd_shingles.c \
 	tests/unit/t_text.c \
@@ -433,6 +438,7 @@ tool_tests = \
 	tests/tool/dedup.sh \
 	tests/tool/dedup_against.sh \
 	tests/tool/dedup_edges.sh \
+	tests/tool/dedup_evidence.sh \
 	tests/tool/dedup_fps.sh \
 	tests/tool/dedup_full.sh \
 	tests/tool/dedup_kill.sh \
@@ -463,6 +469,7 @@ tool_tests = \
 	tests/tool/pairs.sh \
 	tests/tool/plan.sh \
 	tests/tool/repair.sh \
+	tests/tool/review.sh \
 	tests/tool/scan.sh \
 	tests/tool/search_modes.sh \
 	tests/tool/search_stream.sh \

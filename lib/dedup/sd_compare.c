@@ -131,8 +131,9 @@ int sd_judge(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_item
 
 	candidate->is_estimate = 0;
 	candidate->similarity = 1;
-	if (other->size != item->row.text_size ||
-	    memcmp(other->bytes, item->row.text, other->size) != 0) {
+	candidate->is_equal = other->size == item->row.text_size &&
+			      memcmp(other->bytes, item->row.text, other->size) == 0;
+	if (!candidate->is_equal) {
 		rc = sd_make_set(thread, item, err);
 		if (!rc)
 			rc = count_overlap(thread, item, other, &sum, err);
@@ -147,6 +148,24 @@ void sd_trust(const simidx_dedup *dedup, const struct sd_item *item, struct sd_c
 	c->similarity = dedup->options.kind == SIMIDX_DEDUP_FINGERPRINTS ? c->distance :
 									   SIMIDX_DEDUP_BY_FP;
 	c->is_near = !dedup->verifies || c->distance <= sd_kept_trusted(&item->sketch);
+}
+
+simidx_dedup_near sd_near(const struct sd_candidate *candidate, uint64_t keeper, unsigned against)
+{
+	return (simidx_dedup_near){ candidate->id,
+				    keeper,
+				    candidate->similarity,
+				    candidate->distance,
+				    (candidate->is_estimate ? SIMIDX_DEDUP_ESTIMATE : 0) |
+					    (candidate->is_equal ? SIMIDX_DEDUP_EQUAL : 0),
+				    against,
+				    0 };
+}
+
+void sd_note_nearest(struct sd_item *item, const simidx_dedup_near *near)
+{
+	if (near->similarity > item->nearest.similarity)
+		item->nearest = *near;
 }
 
 int sd_compare(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
