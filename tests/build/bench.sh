@@ -112,17 +112,17 @@ grep -q '^{"bench":"check",.*"us":[0-9.]*,"checked_us":[0-9.]*,"ratio":[0-9.]*,.
 rm -rf "$dir"/bench-*
 
 # Finds nothing, whatever is asked.
-cat >"$dir/none" <<'END'
+cat >"$dir/mih-rs.sh" <<'END'
 #!/bin/sh
 echo '{"build_s":0.1,"bytes":1,"blocks":1}'
 while read -r line; do
 	echo '{"mean_us":0.1,"p50_us":0.1,"p99_us":0.1,"n":0,"sum":"0"}'
 done
 END
-chmod +x "$dir/none"
+chmod +x "$dir/mih-rs.sh"
 status=0
 "$bench/bn_search" --dir "$dir" --documents 1000 --queries 100 --only simidx,mih-rs \
-	--mih "$dir/none" >"$dir/out" 2>"$dir/table" || status=$?
+	--peers "$dir/mih-rs.sh" >"$dir/out" 2>"$dir/table" || status=$?
 [ $status -eq 1 ]
 grep -q 'mih-rs finds 0 documents' "$dir/table"
 
