@@ -9,7 +9,8 @@
 # one shell and one new directory, where LICENSE is, and bench/ if it is built.
 # A block "```console in a terminal" shows what a terminal of 80 columns shows, without colours. A
 # block "```console not run: REASON" is left out, and its reason printed.
-# A block "```c NAME.c" is a file there; cc and pkg-config in sessions build with what is not
+# A block "```console needs PROGRAM" is left out where that is not installed, and this printed.
+# A block "```c NAME.c" or "```python NAME.py" is a file there; cc and pkg-config in sessions build with what is not
 # installed yet.
 # Usage: sessions.sh DOCUMENT..., by their names in the tree
 set -uo pipefail
@@ -53,15 +54,21 @@ extract() { # DOCUMENT
 			kind = file = ""
 		} else {
 			kind = $1
+			before = needs = ""
 			if ($0 ~ /^```console not run: ./)
 				printf "%s:%d: %s\n", FILENAME, FNR, substr($0, 12)
 			else if (kind == "```console" && (NF == 1 || $0 ~ /^```console in a terminal$/)) {
 				kind = "run"
 				before = NF == 1 ? "" : "in_terminal "
 			}
+			else if ($0 ~ /^```console needs [a-z0-9]+$/) {
+				kind = "run"
+				needs = $3
+			}
 			else if (kind ~ /console|sh$|shell/)
-				bad("expected ```console, perhaps with \"in a terminal\" or \"not run: REASON\"")
-			else if (kind == "```c" && NF == 2)
+				bad("expected ```console, perhaps with \"in a terminal\", " \
+				    "\"needs PROGRAM\" or \"not run: REASON\"")
+			else if ((kind == "```c" || kind == "```python") && NF == 2)
 				file = dir $2
 			else if (kind == "```")
 				kind = "text"
@@ -69,12 +76,14 @@ extract() { # DOCUMENT
 		}
 		next
 	}
-	kind == "```c" && file { print >file; next }
+	file { print >file; next }
 	kind == "run" && /^\$ / {
 		step = sprintf("%s%03d", to, ++n)
 		print before substr($0, 3) >(step ".command")
 		printf "" >(step ".wanted")
 		print FNR >(step ".line")
+		if (needs)
+			print needs >(step ".needs")
 		next
 	}
 	kind == "run" && step == "" { bad("a session begins with a command") }
@@ -108,6 +117,11 @@ run() { # DOCUMENT
 		step=${step%.command}
 		if grep -q '^in_terminal ' "$step.command" && ! has_terminal; then
 			echo "$1:$(cat "$step.line"): not run: no pseudo-terminal is to be had"
+			continue
+		fi
+		if [ -e "$step.needs" ] && ! command -v "$(cat "$step.needs")" >/dev/null; then
+			echo "$1:$(cat "$step.line"): not run: no $(cat "$step.needs") here"
+			last=0
 			continue
 		fi
 		eval "(exit $last); $(cat "$step.command")" >"$step.got" 2>&1 </dev/null
