@@ -17,6 +17,7 @@ function value(name,    at) {
 }
 
 function number(x,    text) {
+	x += 0
 	if (x < 10)
 		return sprintf("%.2f", x)
 	if (x < 100)
