@@ -2,16 +2,16 @@
 /* Copyright the libsimidx authors */
 
 /*
- * A contestant in a process of its own, such as the drivers of bench/peers and mih-rs in bench/mih:
+ * A contestant in a process of its own, such as those of bench/peers and mih-rs in bench/mih:
  *
  *     PROGRAM FILE RADIUS
  *
- * FILE has 64-bit words in the order of bytes of this machine: the number of documents, the number of
- * queries, the documents, the queries. The program may make files whose names begin with FILE. It
- * prints a line when its index is built, and a line for each line "WORK FIRST COUNT" that it reads
- * from its standard input, where WORK is check, mean, times or swept (bn_pass.h), and FIRST is the
- * number of the first query. So it takes its turns among the others. It ends with its input. The lines
- * are JSON objects with these members:
+ * FILE has 64-bit words in the order of bytes of this machine: the number of documents, the number
+ * of queries, the documents, the queries. The program may make files whose names begin with FILE.
+ * It prints a line when its index is built, and a line for each line "WORK FIRST COUNT" that it
+ * reads from its standard input, where WORK is check, mean, times or swept (bn_pass.h), and FIRST
+ * is the number of the first query. So it takes its turns among the others. It ends with its input.
+ * The lines are JSON objects with these members:
  *
  *     build_s, bytes (a document), max_queries (optional; 0: all)
  *     mean_us, p50_us, p99_us, n, sum (bn_rival.h; of "check", in hexadecimal, as a string)

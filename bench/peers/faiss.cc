@@ -2,9 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Faiss as a contestant, one of its indexes that find all within 3 bits: IndexBinaryMultiHash with two
- * hashes of 32 bits, one bit of which may be flipped, so that a match, which has at most one bit of one
- * of the halves flipped, is found; or, with -DFLAT, IndexBinaryFlat, which compares with everything.
+ * Faiss as a contestant, by one of its indexes that find all within 3 bits: IndexBinaryMultiHash
+ * with two hashes of 32 bits, where one of the two halves of a match has at most one bit flipped,
+ * which nflip 1 finds; or, with -DFLAT, IndexBinaryFlat, which compares with everything.
  */
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The main program of drivers in C and C++: reads the documents and queries, has the index built, and
- * answers the lines of bench/bn_search, as bn_peer.c describes.
+ * The main program of drivers in C and C++: reads the documents and queries, has the index built,
+ * and answers the lines of bench/bn_search, as bn_peer.c describes.
  */
 
 #include "peer.h"
@@ -98,8 +98,8 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	bn_truth_make(&truth, &set);
 	while (fgets(line, sizeof(line), stdin)) {
-		if (sscanf(line, "%63s %llu %llu", work, &first, &n) != 3 || first > set.n_queries ||
-		    n > set.n_queries - first)
+		if (sscanf(line, "%63s %llu %llu", work, &first, &n) != 3 ||
+		    first > set.n_queries || n > set.n_queries - first)
 			bn_die("not understood: %s", line);
 		set.classes[0].first = first;
 		set.classes[0].n = n;

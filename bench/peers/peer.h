@@ -9,8 +9,8 @@
 #include "bn_rival.h"
 
 /**
- * Build an index of setup->set. Files have names that begin with `setup->dir`; names, build time, and
- * bytes, if they are those of this process, are filled in by the caller.
+ * Build an index of setup->set. Names of files begin with `setup->dir`. The caller fills in the
+ * build time, and `bytes`, unless they are set: the memory that this process has taken meanwhile.
  */
 void peer_make(const struct bn_setup *setup, struct bn_rival *rival);
 

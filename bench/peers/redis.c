@@ -3,9 +3,9 @@
 
 /*
  * Redis as a contestant: for each of four blocks of 16 bits and each of its values a set of the
- * fingerprints, as numbers. A query is four SMEMBERS, sent together through a Unix socket to a server
- * that this program begins; popcount here. The sets have no ids, so these are looked up here, for what
- * is near alone. Up to 3 bits. CPU time is that of both.
+ * fingerprints, as numbers. A query is four SMEMBERS, sent together through a Unix socket to a
+ * server that this program begins; popcount here. The sets have no ids, so these are looked up
+ * here, for what is near alone. Up to 3 bits. CPU time is that of both.
  */
 
 #include <inttypes.h>

@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * SQLite as a contestant: for each of four blocks of 16 bits a WITHOUT ROWID table with the key (block,
- * fingerprint, id). WAL, the file mapped, prepared statements; popcount here. Up to 3 bits.
+ * SQLite as a contestant: for each of four blocks of 16 bits a WITHOUT ROWID table with the key
+ * (block, fingerprint, id). WAL, the file mapped, prepared statements; popcount here. Up to 3 bits.
  */
 
 #include <stdio.h>
@@ -132,7 +132,8 @@ static struct bn_hits lite_search(void *session, uint64_t fp)
 		while ((rc = sqlite3_step(near)) == SQLITE_ROW) {
 			uint64_t bits = (uint64_t)sqlite3_column_int64(near, 0) ^ fp;
 
-			if ((unsigned)__builtin_popcountll(bits) > lite->radius || was_found(bits, b))
+			if ((unsigned)__builtin_popcountll(bits) > lite->radius ||
+			    was_found(bits, b))
 				continue;
 			bn_ids_reserve(&lite->ids, 1);
 			lite->ids.ids[lite->ids.n++] = (uint64_t)sqlite3_column_int64(near, 1);

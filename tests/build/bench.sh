@@ -125,8 +125,19 @@ status=0
 	--peers "$dir/mih-rs.sh" >"$dir/out" 2>"$dir/table" || status=$?
 [ $status -eq 1 ]
 grep -q 'mih-rs finds 0 documents' "$dir/table"
-
 rm -rf "$dir"/bench-*
+
+# Other libraries, where they are installed: their answers are the same, or it fails.
+bash "$SX_SRCDIR/bench/peers/search.sh" --bench "$bench" --dir "$dir/peers" --documents 1000 --queries 100 \
+	--rounds 1 --only simidx,sqlite,redis >"$dir/out" 2>"$dir/table" || {
+	cat "$dir/table"
+	exit 1
+}
+for who in simidx-4x16 simidx-3x22 sqlite redis; do
+	grep -q "^| $who | [0-9.]* ([0-9]*) |\$" "$dir/out" || grep "^Left out: $who, needs" "$dir/out"
+done
+[ "$(ls "$dir/peers")" = peers ]
+rm -r "$dir/peers"
 for writer in '' --in-process; do
 	# shellcheck disable=SC2086
 	"$bench/bn_live" --dir "$dir" --documents 20000 --queries 500 --rounds 2 --threshold 3000 \
