@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The bytes of rows: doc/hbase.md describes them. Numbers are big-endian in keys, so that HBase's
- * order is theirs, and in values, too.
+ * The bytes of rows: doc/hbase-design.md describes them. Numbers are big-endian in keys, so that
+ * HBase's order is theirs, and in values, too.
  */
 
 #ifndef HB_ROWS_HH

@@ -326,7 +326,8 @@ Store::Turn::~Turn()
 }
 
 /* ---------------------------------------------------------------------------------------------
- * Timestamps: doc/hbase.md says why there is one for each operation, above all that it replaces.
+ * Timestamps: doc/hbase-design.md says why there is one for each operation, above all that it
+ * replaces.
  */
 
 int64_t Store::now()

@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Storing a batch. HBase changes one row at a time; doc/hbase.md says how a batch becomes whole all
- * the same, and why each step may be done twice.
+ * Storing a batch. HBase changes one row at a time; doc/hbase-design.md says how a batch becomes
+ * whole all the same, and why each step may be done twice.
  */
 
 #include "hb_store.hh"

@@ -3,7 +3,7 @@
 
 # An index in HBase: C++, as Thrift is. Calls of the gateway are made by the compiler thrift.
 
-EXTRA_DIST += doc/hbase.md lib/hbase/hbase.thrift lib/hbase/libsimidx-hbase.map
+EXTRA_DIST += doc/hbase.md doc/hbase-design.md doc/hbase-load.md lib/hbase/hbase.thrift lib/hbase/libsimidx-hbase.map
 if HAVE_HBASE
 noinst_LTLIBRARIES += lib/hbase/libhb-gen.la lib/hbase/libhb.la
 lib_LTLIBRARIES += lib/hbase/libsimidx-hbase.la

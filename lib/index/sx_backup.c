@@ -74,7 +74,7 @@ int simidx_backup(simidx *index, const char *destination, simidx_error *err)
 	sx_err_clear(err);
 	if (!index || !destination)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_backup: index or destination is NULL");
-	rc = sx_index_need(index, SX_HAS_TABLES, "simidx_backup", err);
+	rc = sx_index_need(index, SX_HAS_TABLES, err);
 	if (!rc)
 		rc = sx_store_check_fork(index->store, err);
 	if (!rc)

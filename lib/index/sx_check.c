@@ -45,7 +45,7 @@ int simidx_mend(simidx *index, unsigned flags,
 	if (!index || flags & ~SIMIDX_MEND_DRY_RUN ||
 	    (out && !sx_struct_begin(out, sizeof(size_t), &own, sizeof(own))))
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_mend: bad index, flags or struct size");
-	rc = sx_index_need(index, SX_CAN_MEND, "simidx_mend", err);
+	rc = sx_index_need(index, SX_CAN_MEND, err);
 	if (rc)
 		return rc;
 	if (index->read_only && !(flags & SIMIDX_MEND_DRY_RUN))

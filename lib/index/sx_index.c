@@ -235,25 +235,19 @@ void simidx_set_progress(simidx *index,
 	index->progress_ctx = ctx;
 }
 
-int sx_index_refuse(enum sx_capability capability, const char *holder, const char *path,
-		    const char *function, simidx_error *err)
+int sx_index_refuse(enum sx_capability capability, const char *holder, simidx_error *err)
 {
-	/* What to do instead, where that can be said. */
-	const char *instead = capability == SX_CAN_MEND
-				      ? "; simidx_repair() makes a new index of a damaged one" : "";
-
-	return sx_fail(err, SIMIDX_E_UNSUPPORTED, "%s: not for an index of %s (%.200s)%s", function,
-		       holder, path, instead);
+	return sx_fail(err, SIMIDX_E_UNSUPPORTED, "not for an index of %s%s", holder,
+		       capability == SX_CAN_MEND
+			       ? "; simidx_repair() makes a new index of a damaged one"
+			       : ": load a full dump of it into a directory");
 }
 
-int sx_index_need(const simidx *index, enum sx_capability capability, const char *function,
-		  simidx_error *err)
+int sx_index_need(const simidx *index, enum sx_capability capability, simidx_error *err)
 {
-	const sx_backend_place *place = index->backend->place;
-
 	if (index->backend->capabilities & capability)
 		return SIMIDX_OK;
-	return sx_index_refuse(capability, place->holder(index), place->path(index), function, err);
+	return sx_index_refuse(capability, index->backend->place->holder(index), err);
 }
 
 void sx_index_progress(const simidx *index, const char *phase, uint64_t done, uint64_t total)

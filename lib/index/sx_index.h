@@ -75,17 +75,11 @@ static inline int sx_index_check_fork(const simidx *index, simidx_error *err)
 	return index->backend->place->check_fork(index, err);
 }
 
-/**
- * SIMIDX_E_UNSUPPORTED from the function that is named, as what holds an index lacks a capability.
- *
- * @param holder, path  for people: what holds it, and where it is
- */
-int sx_index_refuse(enum sx_capability capability, const char *holder, const char *path,
-		    const char *function, simidx_error *err);
+/** SIMIDX_E_UNSUPPORTED, as what holds an index, `holder` for people, lacks a capability. */
+int sx_index_refuse(enum sx_capability capability, const char *holder, simidx_error *err);
 
 /** The same, if an index lacks it. */
-int sx_index_need(const simidx *index, enum sx_capability capability, const char *function,
-		  simidx_error *err);
+int sx_index_need(const simidx *index, enum sx_capability capability, simidx_error *err);
 
 /** Open its sub-databases: sx_tables_open(). */
 int sx_index_open_tables(simidx *index, sx_txn *txn, int create, simidx_error *err);

@@ -88,7 +88,7 @@ int simidx_get_table_info(simidx *index, unsigned i, simidx_table_info *out, sim
 	if (!index || !info)
 		return sx_fail(err, SIMIDX_E_ARG,
 			       "simidx_get_table_info: bad index or struct size");
-	rc = sx_index_need(index, SX_HAS_TABLES, "simidx_get_table_info", err);
+	rc = sx_index_need(index, SX_HAS_TABLES, err);
 	if (rc)
 		return rc;
 	rc = sx_snapshot_begin(&s, index, err);

@@ -69,9 +69,9 @@ static int check_indexes(const simidx *index, const simidx *other, simidx_error 
 
 	if (!index)
 		return sx_fail(err, SIMIDX_E_ARG, "there is no index to join");
-	rc = sx_index_need(index, SX_HAS_TABLES, "all pairs and clusters", err);
+	rc = sx_index_need(index, SX_HAS_TABLES, err);
 	if (!rc && other)
-		rc = sx_index_need(other, SX_HAS_TABLES, "all pairs and clusters", err);
+		rc = sx_index_need(other, SX_HAS_TABLES, err);
 	if (rc || !other)
 		return rc;
 	if (index == other)

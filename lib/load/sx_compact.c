@@ -149,7 +149,7 @@ int simidx_compact(const char *path, const char *destination, const simidx_compa
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_compact: no path, or bad struct size");
 	c.options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own,
 				   sizeof(own));
-	rc = sx_holder_need(path, SX_HAS_TABLES, "simidx_compact", err);
+	rc = sx_holder_need(path, SX_HAS_TABLES, err);
 	if (!rc)
 		rc = check_options(c.options, destination, err);
 	if (!rc)

@@ -221,7 +221,7 @@ int simidx_loader_open(const char *path, const simidx_create_options *create,
 	if (!path)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_open: path is NULL");
 	options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own, sizeof(own));
-	rc = sx_holder_need(path, SX_HAS_TABLES, "simidx_loader_open", err);
+	rc = sx_holder_need(path, SX_HAS_TABLES, err);
 	if (!rc)
 		rc = check_loader_options(options, create != NULL, err);
 	if (!rc && create) {
@@ -306,7 +306,7 @@ int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
 	sx_err_clear(err);
 	if (!l || !source || l->sources.n == SX_MAX_SOURCES)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_add_index: bad loader or source");
-	rc = sx_index_need(source, SX_HAS_TABLES, "simidx_loader_add_index", err);
+	rc = sx_index_need(source, SX_HAS_TABLES, err);
 	if (rc)
 		return rc;
 	if (l->n_rows)

@@ -39,7 +39,7 @@ int simidx_check_pages(const char *path, unsigned flags,
 	sx_err_clear(err);
 	if (!path || flags & ~(SIMIDX_OPEN_STATIC | SIMIDX_OPEN_FORCE))
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_check_pages: no path, or bad flags");
-	rc = sx_holder_need(path, SX_HAS_TABLES, "simidx_check_pages", err);
+	rc = sx_holder_need(path, SX_HAS_TABLES, err);
 	if (rc)
 		return rc;
 	if (flags & SIMIDX_OPEN_STATIC)

@@ -17,13 +17,12 @@ int sx_holder_find(const char *path, sx_holder *out, simidx_error *err)
 	return rc;
 }
 
-int sx_holder_need(const char *path, enum sx_capability capability, const char *function,
-		   simidx_error *err)
+int sx_holder_need(const char *path, enum sx_capability capability, simidx_error *err)
 {
 	sx_holder holder;
 	int rc = sx_holder_find(path, &holder, err);
 
 	if (rc || holder.backend->capabilities & capability)
 		return rc;
-	return sx_index_refuse(capability, holder.name, path, function, err);
+	return sx_index_refuse(capability, holder.name, err);
 }

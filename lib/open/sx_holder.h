@@ -25,7 +25,6 @@ int sx_holder_find(const char *path, sx_holder *out, simidx_error *err);
  * SIMIDX_E_UNSUPPORTED from the function that is named, for the path of an index without a
  * capability; the codes of sx_holder_find().
  */
-int sx_holder_need(const char *path, enum sx_capability capability, const char *function,
-		   simidx_error *err);
+int sx_holder_need(const char *path, enum sx_capability capability, simidx_error *err);
 
 #endif /* SX_HOLDER_H */

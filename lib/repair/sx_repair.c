@@ -211,7 +211,7 @@ int simidx_repair(const char *path, const char *destination, const simidx_repair
 	options = sx_struct_read(options ? options : &defaults, sizeof(size_t), &own, sizeof(own));
 	rc = check_options(options, err);
 	if (!rc)
-		rc = sx_holder_need(path, SX_HAS_TABLES, "simidx_repair", err);
+		rc = sx_holder_need(path, SX_HAS_TABLES, err);
 	if (rc)
 		return rc;
 	r = sx_calloc(1, sizeof(*r));

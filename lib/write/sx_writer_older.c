@@ -43,7 +43,7 @@ int simidx_writer_delete_older(simidx_writer *w, uint32_t time, int (*stop)(void
 		*n = 0;
 	if (!w)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_delete_older: writer is NULL");
-	rc = sx_index_need(w->index, SX_HAS_TABLES, "simidx_writer_delete_older", err);
+	rc = sx_index_need(w->index, SX_HAS_TABLES, err);
 	if (!rc && !w->index->schema->has_times)
 		rc = sx_fail(err, SIMIDX_E_MISMATCH, "the index keeps no times");
 	while (!rc && !older.has_ended) {

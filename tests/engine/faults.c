@@ -540,7 +540,7 @@ START_TEST(test_what_an_engine_cannot_do_is_refused)
 	ck_assert_sx(simidx_repair(URI, "new", NULL, NULL, NULL, NULL, &sxt_err),
 		     SIMIDX_E_UNSUPPORTED);
 	ck_assert_sx(simidx_check_pages(URI, 0, NULL, NULL, &sxt_err), SIMIDX_E_UNSUPPORTED);
-	ck_assert_ptr_nonnull(strstr(sxt_err.text, "_check_pages: not for an index of Memory"));
+	ck_assert_ptr_nonnull(strstr(sxt_err.text, "not for an index of Memory"));
 	o.flags = SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_TRUNCATE;
 	ck_assert_sx(simidx_create(URI, &o, &index, &sxt_err), SIMIDX_E_UNSUPPORTED);
 	o.flags = SIMIDX_CREATE_TRUNCATE;

@@ -324,7 +324,7 @@ int main(int argc, char **argv)
 		HT_CHECK(!kill_one(number, 1, last));
 		kills += 2;
 	}
-	/* Taking a number, then four to seven requests a batch: see doc/hbase.md. */
+	/* Taking a number, then four to seven requests a batch: see doc/hbase-design.md. */
 	HT_CHECK(kills >= 2 * (1 + 4 * last));
 	if (argc > 4)
 		kill_all_making(proxy, argv[4]);

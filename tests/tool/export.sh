@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright the libsimidx authors
 #
-# export: the rows of an index in HBase, compared with what doc/hbase.md says that they are.
+# export: the rows of an index in HBase, compared with what doc/hbase-design.md says that they are.
 . "$SX_SRCDIR/tests/tool/tool_lib.sh"
 rows=$helpers/sequence_rows
 

@@ -52,6 +52,23 @@ for columns in 60 80 120; do
 done
 grep -q '  a label that is longer .* to its END$' out || fail 'a label was cut that fits into 120 columns'
 
+# Pairs and clusters: labels are cut to their share, and a pipe gets tabs.
+shown 80 0 "$query pairs -k 7 ix"
+output <<'END'
+     id       id  distance  labels
+      7     1234         4  ten  one-f
+      7     1235         7  ten  …arrow line, to its END
+   1234     1235         3  one-f  …arrow line, to its END
+END
+shown 80 0 "$query clusters ix"
+output <<'END'
+cluster       id  distance        label
+   1234     1234         0  keep  one-f
+   1234     1235         3  drop  …han what is left of a narrow line, to its END
+END
+run 0 "$query" clusters ix
+printf '1234\t1234\t0\tkeep\tone-f\n' | cmp - <(head -1 out) || fail 'clusters in a pipe'
+
 # Times, where there are labels and where there are none.
 printf '%s\n' '7	10	ten	2026-01-02T03:04:05Z' '8	11	eleven	' |
 	run 0 "$load" -q --times -F dump times -

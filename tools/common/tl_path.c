@@ -134,6 +134,15 @@ void tl_path_parent(const char *path, char *out, size_t size)
 		snprintf(out, size, "%.*s", (int)(end - path), path);
 }
 
+const char *tl_path_temporary(const char *chosen, const char *otherwise)
+{
+	const char *named = getenv("TMPDIR");
+
+	if (chosen)
+		return chosen;
+	return named && *named ? named : otherwise;
+}
+
 int tl_path_nameless(const char *dir, const char *name)
 {
 	int fd = open(dir, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);

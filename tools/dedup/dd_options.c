@@ -391,10 +391,7 @@ int dd_parse_options(int argc, char **argv, struct dd_options *options)
 	options->bits_given = options->bits > 0;
 	if (!options->bits_given)
 		options->bits = SIMIDX_DEFAULT_BITS;
-	if (!options->tmpdir)
-		options->tmpdir = getenv("TMPDIR");
-	if (!options->tmpdir || !*options->tmpdir)
-		options->tmpdir = "/tmp";
+	options->tmpdir = tl_path_temporary(options->tmpdir, "/tmp");
 	return take_operands(options, argv + optind, (size_t)(argc - optind));
 }
 

@@ -243,7 +243,7 @@ static const struct tl_option resource_rows[] = {
 	  .more = "Memory to build in, at least 64M; K, M and G are binary." },
 	{ 0, "tmpdir", "DIR", TL_TEXT(struct ld_options, tmpdir),
 	  .help = "where temporary files are made",
-	  .more = "Where temporary files are made (default: beside INDEX)." },
+	  .more = "Where temporary files are made (default: $TMPDIR, or beside INDEX)." },
 	{ 0, "threads", "N", TL_NUMBER(struct ld_options, threads, 1, TL_MAX_THREADS),
 	  .help = "threads for texts and building (default: one a core)" },
 	{ TL_PARAGRAPH("Whether the disk has room, for the index and for temporary files, is "
@@ -407,6 +407,7 @@ static int take_operands(struct ld_options *options, char **operands, size_t n)
 	int code;
 
 	options->index = operands[0];
+	options->tmpdir = tl_path_temporary(options->tmpdir, NULL);
 	if (strcmp(options->index, "-") == 0)
 		return tl_usage_error("'-' is standard input, and no index");
 	in_guard_add(options->index);

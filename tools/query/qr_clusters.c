@@ -51,12 +51,20 @@ static void print_member(const struct printing *p, const simidx_member *m)
 		putchar('\n');
 		return;
 	}
-	qr_join_put_name(p->run.ctx, has_id, m->cluster, m->cluster);
-	putchar('\t');
-	qr_join_put_name(p->run.ctx, has_id, m->id, m->fp);
-	printf("\t%u\t%s\t", m->distance, m->is_keeper ? "keep" : "drop");
-	qr_join_put_label(m->label, m->label_size);
-	putchar('\n');
+	qr_join_put_document(p->run.ctx, has_id, m->cluster, m->cluster);
+	qr_join_put_document(p->run.ctx, has_id, m->id, m->fp);
+	qr_join_put_distance(p->run.ctx, m->distance);
+	printf("%s%s", m->is_keeper ? "keep" : "drop", p->run.ctx->width ? "  " : "\t");
+	qr_join_put_labels(p->run.ctx, &m->label, &m->label_size, 1);
+}
+
+static void print_titles(const struct printing *p)
+{
+	static const char *const ids[] = { "cluster", "id" }, *const fps[] = { "cluster", "fp" };
+	int has_ids = !(p->run.ctx->info.flags & SIMIDX_CREATE_NO_IDS);
+
+	qr_join_put_titles(p->run.ctx, has_ids ? ids : fps, 2,
+			   p->run.ctx->info.labels ? "distance        label" : "distance");
 }
 
 static void json_member(const struct printing *p, const simidx_member *m)
@@ -91,6 +99,8 @@ static int print_members(void *arg, const simidx_member *members, size_t n)
 {
 	struct printing *p = arg;
 
+	if (!p->n && !p->options->drop_list)
+		print_titles(p);
 	for (size_t i = 0; i < n; i++) {
 		if (p->run.ctx->json)
 			json_member(p, &members[i]);
@@ -343,8 +353,8 @@ static const struct tl_option rows[] = {
 	{ TL_SECTION("Output") },
 	{ TL_PARAGRAPH("A line for each document of a cluster, the keeper first: the cluster, "
 		       "which is its smallest id, the id, the distance from the keeper in bits, "
-		       "keep or drop, and the label, separated by tabs. Documents that are near to "
-		       "none are left out. An index without ids has fingerprints in their place. "
+		       "keep or drop, and the label, separated by tabs, or on a terminal in a "
+		       "table. Documents that are near to none are left out. An index without ids has fingerprints in their place. "
 		       "With --json an object for each: cluster, id, fp, distance, keep, label.") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query clusters --keep label index",

@@ -92,7 +92,7 @@ static int run_compact(struct qr_context *ctx, int argc, char **argv)
 	how.plan = options.plan;
 	how.fill = options.fill;
 	how.memory = options.memory;
-	how.tmpdir = options.tmpdir;
+	how.tmpdir = tl_path_temporary(options.tmpdir, NULL);
 	how.threads = ctx->threads;
 	how.wait_ms = options.wait_ms;
 	how.flags = (ctx->is_static ? SIMIDX_OPEN_STATIC : 0) |
@@ -121,7 +121,8 @@ static const struct tl_option rows[] = {
 	  .more = "Memory to work in, at least 64M; K, M and G are binary." },
 	{ 0, "tmpdir", "DIR", TL_TEXT(struct options, tmpdir),
 	  .help = "where temporary files are made",
-	  .more = "Where temporary files are made (default: beside the new index)." },
+	  .more = "Where temporary files are made (default: $TMPDIR, or "
+		  "beside the new index)." },
 	{ 0, "wait", "MS", TL_NUMBER(struct options, wait_ms, 0, INT_MAX),
 	  .help = "longest wait for another writer",
 	  .more = "The longest wait, in milliseconds, for another process that writes the index "

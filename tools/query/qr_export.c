@@ -239,7 +239,7 @@ static const struct tl_option rows[] = {
 	  .help = "for which program",
 	  .more = "For which program. hbase-sequence: SequenceFiles in the form of HBase's Export, "
 		  "for its Import: DIR/index for the table that is searched, DIR/docs for that of "
-		  "the documents. doc/hbase.md has the commands." },
+		  "the documents. doc/hbase-load.md has the commands." },
 	{ 0, "plan", "PLAN", TL_TEXT(struct options, plan),
 	  .help = "of the index in HBase: " QR_HBASE_PLANS,
 	  .more = "The plan of the index in HBase, which decides how many rows a document has: "

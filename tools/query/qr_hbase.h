@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The rows of an index in HBase, as doc/hbase.md describes them: those of the table that is
+ * The rows of an index in HBase, as doc/hbase-design.md describes them: those of the table that is
  * searched, and those of the table of documents. Numbers are big-endian.
  */
 

@@ -6,10 +6,16 @@
 #include "common/tl_escape.h"
 #include "common/tl_features.h"
 #include "common/tl_msg.h"
+#include "common/tl_options.h"
+#include "common/tl_path.h"
+#include "common/tl_term.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #define LONG 60        /* seconds that somebody is told of before */
+#define LEAST_LABEL 16 /* columns, however narrow the terminal is */
 #define BLOCK_RADIUS 7 /* above it there is only one method: the slow one */
 
 const struct tl_option qr_join_rows[] = {
@@ -25,7 +31,7 @@ const struct tl_option qr_join_rows[] = {
 	  .more = "Work in about this much memory, such as 1G (default: 256M). What does not fit "
 		  "goes to temporary files." },
 	{ 0, "tmpdir", "DIR", TL_TEXT(struct qr_join, tmpdir),
-	  .help = "directory of temporary files (default: /tmp)" },
+	  .help = "directory of temporary files (default: $TMPDIR or /tmp)" },
 	{ 0 },
 };
 
@@ -45,7 +51,7 @@ simidx_join_options qr_join_options(const struct qr_context *ctx, const struct q
 		o.flags |= SIMIDX_JOIN_TEXT | SIMIDX_JOIN_FP2;
 	o.radius = join->radius;
 	o.memory = join->memory;
-	o.tmpdir = join->tmpdir;
+	o.tmpdir = tl_path_temporary(join->tmpdir, NULL);
 	o.threads = ctx->threads;
 	if (tl_progress_wanted() && !ctx->width)
 		o.progress = tl_progress_phase;
@@ -109,10 +115,65 @@ void qr_join_put_name(const struct qr_context *ctx, int has_id, uint64_t id, uin
 		qr_print_fingerprint(stdout, fp, ctx->info.bits);
 }
 
-void qr_join_put_label(const char *label, size_t size)
+/* Of ids, which count up from 0 unless a user gives others, or of fingerprints. */
+static int name_width(const struct qr_context *ctx)
 {
-	if (label)
-		tl_put_escaped(stdout, label, size);
+	char text[TL_NUMBER_SIZE];
+	int width = (int)tl_hex_width(ctx->info.bits), least = (int)strlen("cluster");
+
+	if (!(ctx->info.flags & SIMIDX_CREATE_NO_IDS))
+		width = snprintf(text, sizeof(text), "%" PRIu64, ctx->info.next_id);
+	return width < least ? least : width;
+}
+
+static const char *gap(const struct qr_context *ctx)
+{
+	return ctx->width ? "  " : "\t";
+}
+
+void qr_join_put_titles(const struct qr_context *ctx, const char *const *names, size_t n,
+			const char *others)
+{
+	if (!ctx->width || ctx->json)
+		return;
+	for (size_t i = 0; i < n; i++)
+		printf("%*s  ", name_width(ctx), names[i]);
+	puts(others);
+}
+
+void qr_join_put_document(const struct qr_context *ctx, int has_id, uint64_t id, uint64_t fp)
+{
+	int width = ctx->width ? name_width(ctx) : 0;
+
+	if (has_id)
+		printf("%*" PRIu64, width, id);
+	else
+		qr_print_fingerprint(stdout, fp, ctx->info.bits);
+	fputs(gap(ctx), stdout);
+}
+
+void qr_join_put_distance(const struct qr_context *ctx, unsigned distance)
+{
+	printf("%*u%s", ctx->width ? (int)strlen("distance") : 0, distance, gap(ctx));
+}
+
+void qr_join_put_labels(const struct qr_context *ctx, const char *const *labels,
+			const size_t *sizes, size_t n)
+{
+	/* What two names, a distance and a word may take is left to them. */
+	unsigned used = 2 * ((unsigned)name_width(ctx) + 2) + 16;
+	unsigned left = ctx->width > used ? ctx->width - used : 0;
+	size_t share = left / n < LEAST_LABEL ? LEAST_LABEL : left / n;
+
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			fputs(gap(ctx), stdout);
+		if (labels[i] && ctx->width)
+			tl_term_put(stdout, labels[i], sizes[i], share);
+		else if (labels[i])
+			tl_put_escaped(stdout, labels[i], sizes[i]);
+	}
+	putchar('\n');
 }
 
 void qr_join_json_label(struct tl_json *json, const char *key, const char *label, size_t size)

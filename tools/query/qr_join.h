@@ -46,11 +46,32 @@ int qr_join_ends(void);
 /** As qr_fail(), of a join that a signal may have stopped. */
 int qr_join_fail(const struct qr_context *ctx, const simidx_error *err);
 
-/** Print the id of a document, or its fingerprint where it has none. */
+/** The id of a document, or its fingerprint where it has none. */
 void qr_join_put_name(const struct qr_context *ctx, int has_id, uint64_t id, uint64_t fp);
 
-/** Print a label with escapes; NULL = there is none. */
-void qr_join_put_label(const char *label, size_t size);
+/*
+ * Columns: separated by tabs, and on a terminal aligned below their titles. The last ones are labels
+ * with escapes, of which each has its share of the width and the last one no gap behind it.
+ */
+
+/**
+ * On a terminal the titles of all columns.
+ *
+ * @param names   of documents, n of them
+ * @param others  all columns behind these, aligned
+ */
+void qr_join_put_titles(const struct qr_context *ctx, const char *const *names, size_t n,
+			const char *others);
+
+/** A column with the name of a document. */
+void qr_join_put_document(const struct qr_context *ctx, int has_id, uint64_t id, uint64_t fp);
+
+/** A column with a distance. */
+void qr_join_put_distance(const struct qr_context *ctx, unsigned distance);
+
+/** The columns with n labels; NULL = there is none. Then the line ends. */
+void qr_join_put_labels(const struct qr_context *ctx, const char *const *labels,
+			const size_t *sizes, size_t n);
 
 /** Give an object a member with it, or none. */
 void qr_join_json_label(struct tl_json *json, const char *key, const char *label, size_t size);

@@ -33,16 +33,24 @@ static int note_found(void *arg, const simidx_join_info *info)
 	return p->too_many != 0;
 }
 
+static void print_titles(const struct printing *p)
+{
+	static const char *const ids[] = { "id", "id" }, *const fps[] = { "fp", "fp" };
+	int has_ids = !(p->run.ctx->info.flags & SIMIDX_CREATE_NO_IDS);
+
+	qr_join_put_titles(p->run.ctx, has_ids ? ids : fps, 2,
+			   p->run.ctx->info.labels ? "distance  labels" : "distance");
+}
+
 static void print_pair(const struct printing *p, const simidx_pair *pair)
 {
-	qr_join_put_name(p->run.ctx, pair->id_a != SIMIDX_NO_ID, pair->id_a, pair->fp_a);
-	putchar('\t');
-	qr_join_put_name(p->run.ctx, pair->id_b != SIMIDX_NO_ID, pair->id_b, pair->fp_b);
-	printf("\t%u\t", pair->distance);
-	qr_join_put_label(pair->label_a, pair->label_size_a);
-	putchar('\t');
-	qr_join_put_label(pair->label_b, pair->label_size_b);
-	putchar('\n');
+	const char *labels[] = { pair->label_a, pair->label_b };
+	size_t sizes[] = { pair->label_size_a, pair->label_size_b };
+
+	qr_join_put_document(p->run.ctx, pair->id_a != SIMIDX_NO_ID, pair->id_a, pair->fp_a);
+	qr_join_put_document(p->run.ctx, pair->id_b != SIMIDX_NO_ID, pair->id_b, pair->fp_b);
+	qr_join_put_distance(p->run.ctx, pair->distance);
+	qr_join_put_labels(p->run.ctx, labels, sizes, 2);
 }
 
 static int json_pair(const struct printing *p, const simidx_pair *pair)
@@ -71,6 +79,8 @@ static int print_pairs(void *arg, const simidx_pair *pairs, size_t n)
 {
 	struct printing *p = arg;
 
+	if (!p->n)
+		print_titles(p);
 	for (size_t i = 0; i < n; i++) {
 		if (p->run.ctx->json)
 			json_pair(p, &pairs[i]);
@@ -219,7 +229,7 @@ static const struct tl_option rows[] = {
 	  .help = "print all pairs, even more than 10 million" },
 	{ TL_SECTION("Output") },
 	{ TL_PARAGRAPH("A line for each pair: both ids, the distance in bits, and both labels, "
-		       "separated by tabs. The first id is the smaller one, or that of INDEX where "
+		       "separated by tabs, or on a terminal in a table. The first id is the smaller one, or that of INDEX where "
 		       "there is an OTHER. An index without ids has fingerprints in their place. "
 		       "Before the first line it is known how many there are: above 10 million the "
 		       "command ends, unless --group or --all is given.") },

@@ -192,7 +192,7 @@ static int run_repair(struct qr_context *ctx, int argc, char **argv)
 		return mend(ctx, options.dry_run);
 	tl_stop_on_signals();
 	how.memory = options.memory;
-	how.tmpdir = options.tmpdir;
+	how.tmpdir = tl_path_temporary(options.tmpdir, NULL);
 	how.threads = ctx->threads;
 	how.flags = (ctx->is_static ? SIMIDX_OPEN_STATIC : 0) |
 		    (ctx->force ? SIMIDX_OPEN_FORCE : 0);
@@ -208,7 +208,7 @@ static const struct tl_option rows[] = {
 	  .more = "Memory to work in, at least 128M; K, M and G are binary." },
 	{ 0, "tmpdir", "DIR", TL_TEXT(struct options, tmpdir),
 	  .help = "where temporary files are made",
-	  .more = "Where temporary files are made (default: beside NEW)." },
+	  .more = "Where temporary files are made (default: $TMPDIR, or beside NEW)." },
 	{ 0, "dry-run", NULL, TL_FLAG(struct options, dry_run),
 	  .help = "with the URI of an engine: change nothing" },
 	{ TL_SECTION("Of an engine") },
