@@ -59,7 +59,7 @@ is_for_configure() {
 	esac
 	what=${1#--*-}
 	{
-		sed -n 's/.*\(AC_ARG_WITH\|AC_ARG_ENABLE\|SX_PART\|SX_ENGINE\)(\[\([a-z]*\)\].*/\2/p' configure.ac m4/sx_*.m4
+		sed -n 's/.*\(AC_ARG_WITH\|AC_ARG_ENABLE\|SX_PART\|SX_ENGINE\)(\[\([a-z-]*\)\].*/\2/p' configure.ac m4/sx_*.m4
 		printf '%s\n' aix-soname dependency-tracking fast-install gnu-ld libtool-lock maintainer-mode pic \
 			shared silent-rules static sysroot
 	} | grep -qx -e "${what%%=*}"

@@ -465,7 +465,6 @@ tool_tests = \
 	tests/tool/search_stream.sh \
 	tests/tool/search_weights.sh \
 	tests/tool/similar.sh \
-	tests/tool/skew.sh \
 	tests/tool/static.sh \
 	tests/tool/slow_stream.sh \
 	tests/tool/stop.sh \
@@ -478,7 +477,7 @@ tool_tests = \
 	tests/tool/verify.sh
 
 TESTS += $(build_tests) $(tool_tests) tests/engine/conditions.sh tests/unit/word_breaks.sh
-EXTRA_DIST += examples/seen.c examples/text_search.c examples/wide.c $(build_tests) $(tool_tests) tests/build/rooms \
+EXTRA_DIST += $(build_tests) $(tool_tests) tests/build/rooms \
 	tests/build/sessions.sh \
 	tests/engine/conditions.sh \
 	tests/tool/propose.zsh tests/tool/tool_lib.sh tests/unit/word_breaks.sh

@@ -6,13 +6,22 @@ noinst_LIBRARIES += tools/libcommon.a tools/libdedup.a tools/libload.a tools/lib
 
 tools_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
 # The objects of our own libraries are linked into the tools, so that these start from wherever they
-# are installed, before ldconfig has run.
-dedup_libs = lib/dedup/libsd.la $(tools_libs)
+# are installed, before ldconfig has run. With --enable-shared-tools they take the shared libraries.
 tools_libs = tools/libcommon.a
+if SHARED_TOOLS
+dedup_libs = lib/dedup/libsimidx-dedup.la $(tools_libs)
+if HAVE_TEXT
+tools_libs += lib/text/libsimidx-text.la
+endif
+tools_libs += $(engine_libraries) lib/libsimidx.la
+else
+dedup_libs = lib/dedup/libsd.la $(tools_libs)
 if HAVE_TEXT
 tools_libs += lib/text/libsx-text.la
 endif
-tools_libs += $(engine_libs) lib/libsx-core.la $(JANSSON_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS) -lm
+tools_libs += $(engine_libs) lib/libsx-core.la
+endif
+tools_libs += $(JANSSON_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS) -lm
 
 # What all tools share: messages and options, and the parsers of every input format.
 tools_libcommon_a_SOURCES = \
@@ -213,7 +222,23 @@ tools_make_manual_SOURCES = \
 tools_make_manual_CPPFLAGS = $(tools_cppflags)
 tools_make_manual_LDADD = tools/libdedup.a tools/libload.a tools/libquery.a $(dedup_libs)
 
-manual_pages = tools/manual/simidx-dedup.1 tools/manual/simidx-load.1 tools/manual/simidx-query.1
+manual_pages = tools/manual/simidx-dedup.1 tools/manual/simidx-load.1 tools/manual/simidx-query.1 \
+	tools/manual/simidx-query-backup.1 \
+	tools/manual/simidx-query-clusters.1 \
+	tools/manual/simidx-query-compact.1 \
+	tools/manual/simidx-query-delete.1 \
+	tools/manual/simidx-query-dump.1 \
+	tools/manual/simidx-query-export.1 \
+	tools/manual/simidx-query-get.1 \
+	tools/manual/simidx-query-help.1 \
+	tools/manual/simidx-query-idf.1 \
+	tools/manual/simidx-query-pairs.1 \
+	tools/manual/simidx-query-plan.1 \
+	tools/manual/simidx-query-repair.1 \
+	tools/manual/simidx-query-search.1 \
+	tools/manual/simidx-query-similar.1 \
+	tools/manual/simidx-query-stats.1 \
+	tools/manual/simidx-query-verify.1
 manual_bash = tools/manual/bash/simidx-dedup tools/manual/bash/simidx-load tools/manual/bash/simidx-query
 manual_zsh = tools/manual/zsh/_simidx-dedup tools/manual/zsh/_simidx-load tools/manual/zsh/_simidx-query
 manual_fish = tools/manual/fish/simidx-dedup.fish tools/manual/fish/simidx-load.fish tools/manual/fish/simidx-query.fish
@@ -227,30 +252,15 @@ fishcompletiondir = $(datadir)/fish/vendor_completions.d
 dist_fishcompletion_DATA = $(manual_fish)
 
 manual_make = $(AM_V_GEN)mkdir -p $(@D) && tools/make_manual
+manual_date = "$$(sed -n '/^\#\# /{s/.*(\(.*\))/\1/;s/.* //;p;q;}' $(srcdir)/CHANGELOG.md)"
 if !CROSS_COMPILING
 DISTCLEANFILES += $(manual_all)
-tools/manual/simidx-dedup.1: tools/make_manual$(EXEEXT)
-	$(manual_make) man simidx-dedup >$@.new && mv $@.new $@
-tools/manual/simidx-load.1: tools/make_manual$(EXEEXT)
-	$(manual_make) man simidx-load >$@.new && mv $@.new $@
-tools/manual/simidx-query.1: tools/make_manual$(EXEEXT)
-	$(manual_make) man simidx-query >$@.new && mv $@.new $@
-tools/manual/bash/simidx-dedup: tools/make_manual$(EXEEXT)
-	$(manual_make) bash simidx-dedup >$@.new && mv $@.new $@
-tools/manual/bash/simidx-load: tools/make_manual$(EXEEXT)
-	$(manual_make) bash simidx-load >$@.new && mv $@.new $@
-tools/manual/bash/simidx-query: tools/make_manual$(EXEEXT)
-	$(manual_make) bash simidx-query >$@.new && mv $@.new $@
-tools/manual/zsh/_simidx-dedup: tools/make_manual$(EXEEXT)
-	$(manual_make) zsh simidx-dedup >$@.new && mv $@.new $@
-tools/manual/zsh/_simidx-load: tools/make_manual$(EXEEXT)
-	$(manual_make) zsh simidx-load >$@.new && mv $@.new $@
-tools/manual/zsh/_simidx-query: tools/make_manual$(EXEEXT)
-	$(manual_make) zsh simidx-query >$@.new && mv $@.new $@
-tools/manual/fish/simidx-dedup.fish: tools/make_manual$(EXEEXT)
-	$(manual_make) fish simidx-dedup >$@.new && mv $@.new $@
-tools/manual/fish/simidx-load.fish: tools/make_manual$(EXEEXT)
-	$(manual_make) fish simidx-load >$@.new && mv $@.new $@
-tools/manual/fish/simidx-query.fish: tools/make_manual$(EXEEXT)
-	$(manual_make) fish simidx-query >$@.new && mv $@.new $@
+$(manual_pages): tools/make_manual$(EXEEXT) CHANGELOG.md
+	$(manual_make) man `basename $@ .1` $(manual_date) >$@.new && mv $@.new $@
+$(manual_bash): tools/make_manual$(EXEEXT)
+	$(manual_make) bash $(@F) >$@.new && mv $@.new $@
+$(manual_zsh): tools/make_manual$(EXEEXT)
+	$(manual_make) zsh `basename $@ | sed s/_//` >$@.new && mv $@.new $@
+$(manual_fish): tools/make_manual$(EXEEXT)
+	$(manual_make) fish `basename $@ .fish` >$@.new && mv $@.new $@
 endif

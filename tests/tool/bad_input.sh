@@ -138,6 +138,7 @@ for inputs in '- -' '--files-from - -' '--files-from - --files-from -'; do
 	says "Try 'simidx-load --help'."
 done
 run 1 "$load" fresh -F lines many
+says "simidx-load: many:1: fingerprint: expected 1 to 16 hexadecimal digits, found 'z'"
 # A file that breaks off is the end of the load; a text that does is one text less.
 if [ -r /proc/self/mem ]; then
 	printf 'good\n/proc/self/mem\n' >breaks-off

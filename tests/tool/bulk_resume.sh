@@ -115,6 +115,7 @@ for how in '' '--write rebuild' '--write insert'; do
 	rm -rf finished
 	[ "$how" != '--write rebuild' ] || "$load" -q finished -F lines /dev/null
 	run 1 "$load" -q $how finished "${inputs[@]}"
+	says 'simidx-load: two.fps:1: fingerprint: expected'
 	run 0 "$load" --resume finished "${inputs[@]}"
 	says 'simidx-load: finished: going on after row 420,002 of this input'
 	sums_up '0 documents inserted; index has 420,000'

@@ -51,6 +51,8 @@ run 0 "$load" five -F lines /dev/null
 run 0 "$query" dump five
 output </dev/null
 run 1 "$query" search five 00000000000000aa
+output </dev/null
+errors </dev/null
 run 0 "$query" verify five
 
 # Options that contradict the index.
@@ -82,6 +84,7 @@ run 0 "$load" --ids none plain -F lines a
 run 1 "$load" plain labelled.tsv
 says 'simidx-load: labelled.tsv:1: '
 run 1 "$load" plain -F tsv - <<<'7	00000000000000bb'
+says 'simidx-load: -:1: the index holds no ids and no labels'
 run 0 "$load" plain -F tsv - <<<'	00000000000000bb'
 holds plain 00000000000000aa 00000000000000bb
 run 2 "$query" get plain --id 0

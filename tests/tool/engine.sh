@@ -156,7 +156,9 @@ if [ -z "${SIMIDX_TEST_URI-}" ]; then
 	grep -q 'broken off' err || fail "$(cat err)"
 	unseen=
 	run 1 "$query" verify "$(far cut)"
+	says ': damaged: '
 	run 1 "$query" repair "$(far cut)" --dry-run
+	says ' problems, and nothing'
 	run 0 "$query" repair "$(far cut)"
 	run 0 "$query" verify "$(far cut)"
 	run 0 "$query" repair "$(far cut)"

@@ -201,6 +201,7 @@ for line in 'fox' 'fox	' 'fox	-1' 'fox	0' 'fox	65536' '	1' 'fox	1e3' ''; do
 	printf 'dog\t1\n%s\n' "$line" >bad.features
 	[ -n "$line" ] || : >bad.features
 	run 1 "$load" features -F features bad.features
+	[ -z "$line" ] || says 'bad.features:2: expected a feature, a tab and its weight, 1/65536 and more'
 done
 says 'bad.features: no features'
 
@@ -231,6 +232,7 @@ says 'flagged: holds texts by words12, so features do not fit'
 run 1 "$load" -q --features-by cutter-1.2 named long
 says 'long: a text, and the index holds features (--features-by)'
 run 1 "$load" -q --features-by cutter-1.2 unmade long
+says 'long: a text, and the index holds features (--features-by)'
 run 2 "$query" search named --text long
 says 'simidx-query: named: the index needs the extractor "features cutter-1.2", unknown here'
 printf 'cat\t1\n' >c.features

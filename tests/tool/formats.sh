@@ -72,6 +72,8 @@ END
 run 0 "$query" search c 1fffe
 output <<<'1fffe	7	1ffff	1	x'
 run 1 "$query" search c 00000
+output </dev/null
+errors </dev/null
 
 # Hexadecimal digits without zeros in front, as printf %x and hex() write them.
 printf '%s\n' 0 0x1 fff '0XAbcdef' 123456789abcdef >unpadded

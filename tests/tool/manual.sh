@@ -46,17 +46,21 @@ proposes() {
 	for word in $2; do printf '%s\t%s\n' "$1" "$word"; done >>expected
 }
 
-# check_options TOOL [COMMAND]: the manual page has each option, and the shells propose it.
+# check_options TOOL [COMMAND]: the manual page has each option, or that of the tool where all
+# commands have it, and the shells propose it.
 check_options() {
-	local tool=$1 name=${1##*/} option
+	local tool=$1 name=${1##*/} option page=$made/${1##*/}${2+-$2}.1
 	shift
 	options_of "$tool" "$@" | sort -u >options
 	[ "$(wc -l <options)" -ge 8 ] || fail "--help names few options: $name $*"
 	proposes "$name${1+ $1} --" "$(cat options)"
 	while read -r option; do
-		grep -q "^\.It .*Fl Fl ${option#--}\( \|$\)" "$made/$name.1" ||
+		grep -q "^\.It .*Fl Fl ${option#--}\( \|$\)" "$page" "$made/$name.1" ||
 			fail "not in the manual page: $name $* $option"
 	done <options
+	for section in 'EXIT STATUS' ENVIRONMENT FILES 'SEE ALSO'; do
+		grep -qx "\.Sh $section" "$page" || fail "$page has no $section"
+	done
 }
 
 for name in simidx-dedup simidx-load simidx-query; do
@@ -70,7 +74,9 @@ check_options "$query"
 [ "$(wc -l <commands)" -eq 16 ] || fail 'not sixteen commands'
 while read -r command; do
 	check_options "$query" "$command"
-	grep -q "^\.Cm $command$" "$made/simidx-query.1" || fail "no synopsis: $command"
+	grep -q "^\.It Xr simidx-query-$command 1$" "$made/simidx-query.1" ||
+		fail "simidx-query(1) does not name $command"
+	grep -q "^\.Cm $command$" "$made/simidx-query-$command.1" || fail "no synopsis: $command"
 done <commands
 
 # What is proposed besides options.
@@ -111,10 +117,10 @@ simidx-query dump --format =	full
 END
 
 if command -v mandoc >/dev/null; then
-	for name in simidx-dedup simidx-load simidx-query; do
+	for page in "$made"/*.1 "$SX_SRCDIR/doc/simidx.3"; do
 		# Pages point to each other before they are installed.
-		mandoc -T lint "$made/$name.1" | grep -v 'referenced manual not found' &&
-			fail "mandoc finds fault with $name.1"
+		mandoc -T lint "$page" | grep -v 'referenced manual not found\|outdated mandoc.db' &&
+			fail "mandoc finds fault with $page"
 	done
 else
 	missing="${missing-}, no mandoc, so manual pages are not linted"

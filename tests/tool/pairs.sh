@@ -302,6 +302,7 @@ sort dropped >drop
 run 1 "$query" pairs many
 output </dev/null
 run 1 "$query" clusters many
+output </dev/null
 run 0 "$query" dump many
 cut -f 1 out | sort >left
 [ "$(wc -l <left)" -eq $((30000 - $(wc -l <drop))) ] || fail 'not as many are left'

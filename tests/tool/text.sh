@@ -70,6 +70,7 @@ run 2 "$query" search ix --text missing
 says 'simidx-query: missing: cannot open: No such file or directory'
 words 400 99 >other
 run 1 "$query" search ix --text other
+output </dev/null
 run 0 "$query" search ix --text - <tree/a/1.txt
 grep -q '^-	0	.*tree/a/1.txt	0$' out || fail 'text on standard input'
 

@@ -55,8 +55,8 @@ const char *tl_path_word(const char *path, char word[TL_PATH_WORD_SIZE]);
 void tl_path_parent(const char *path, char *out, size_t size);
 
 /**
- * Where temporary files go: to `chosen`, else to the directory that the environment names by TMPDIR,
- * else to `otherwise`, which may be NULL.
+ * Where temporary files go: to `chosen`, else to the directory that the environment names by
+ * TMPDIR, else to `otherwise`, which may be NULL.
  */
 const char *tl_path_temporary(const char *chosen, const char *otherwise);
 

@@ -11,9 +11,14 @@
 
 #include "common/tl_options.h"
 
-/** The manual page of a program, in mdoc. It points to the other ones of `programs`, which ends
- * with NULL. */
-void mn_print_page(const struct tl_command *program, const struct tl_command *const *programs);
+/**
+ * The manual page of a program or of one of its commands, in mdoc.
+ *
+ * @param date      of the last change, "2026-11-27"
+ * @param programs  which the page points to, but for the command itself; ends with NULL
+ */
+void mn_print_page(const struct tl_command *command, const char *date,
+		   const struct tl_command *const *programs);
 
 /** The completion of a program for a shell. */
 void mn_print_bash(const struct tl_command *program);

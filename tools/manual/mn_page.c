@@ -12,9 +12,6 @@
 
 #define WIDTH 74 /* of lines in the source of a page, without escapes: 80 with them */
 
-/* Day of the last change that a reader should know of. */
-#define DATE "November 22, 2026"
-
 /* ---- text ---- */
 
 /* A character of text; a hyphen that begins an option is no hyphen. */
@@ -107,8 +104,8 @@ static void put_item(const struct tl_option *row)
 	free(text);
 }
 
-/* What of a table is printed: everything, the sections with a place of their own, or the rest. */
-enum part { ALL, MAIN, EXIT, EXAMPLES };
+/* What of a table is printed: the sections with a place of their own, or the rest. */
+enum part { MAIN, EXIT, EXAMPLES };
 
 static enum part part_of(const char *section)
 {
@@ -135,17 +132,13 @@ static void put_row(const struct tl_option *row, enum part part, int is_after_ti
 	set_list(open, is_item);
 	if (is_item) {
 		put_item(row);
-	} else if (row->kind == TL_KIND_SECTION && part == ALL) {
-		printf(".Pp\n.Sy %s :\n", row->name);
 	} else if (row->kind == TL_KIND_SECTION && part == MAIN) {
 		printf(".Ss %s\n", row->name);
 	} else if (row->kind == TL_KIND_PARAGRAPH) {
-		if (part == ALL || (part == MAIN && !is_after_title))
+		if (part == MAIN && !is_after_title)
 			puts(".Pp");
 		put_text(row->more);
 	} else if (row->kind == TL_KIND_EXAMPLE) {
-		if (part == ALL)
-			puts(".Pp");
 		put_text(row->more);
 		put_command(row->name);
 	}
@@ -161,7 +154,7 @@ static void put_table(const struct tl_option *table, enum part part)
 	while ((row = tl_rows_next(&rows))) {
 		if (row->kind == TL_KIND_SECTION)
 			now = part_of(row->name);
-		if (part == ALL || part == now)
+		if (part == now)
 			put_row(row, part, before && before->kind == TL_KIND_SECTION, &open);
 		before = row;
 	}
@@ -181,27 +174,23 @@ static void put_operands(const char *operands)
 	}
 }
 
-static void put_usage(const struct tl_command *command)
+/* The name of the page of a program or command: "simidx-query-search". */
+static void put_page(const struct tl_command *command)
 {
-	puts(".Nm");
-	if (command->program)
-		printf(".Cm %s\n", command->name);
-	puts(".Op Ar OPTIONS");
-	put_operands(command->operands);
+	printf("%s%s%s", command->program ? command->program->name : "",
+	       command->program ? "-" : "", command->name);
 }
 
+/* Each command in a line, with its page. */
 static void put_commands(const struct tl_command *program)
 {
+	puts(".Ss Commands\n.Bl -tag -width Ds");
 	for (const struct tl_command *const *c = program->commands; *c; c++) {
-		printf(".Ss %s %s\n", program->name, (*c)->name);
-		put_usage(*c);
-		puts(".Pp");
-		if ((*c)->about)
-			put_text((*c)->about);
-		else
-			printf("%c%s.\n", toupper((*c)->summary[0]), (*c)->summary + 1);
-		put_table((*c)->options, ALL);
+		fputs(".It Xr ", stdout);
+		put_page(*c);
+		printf(" 1\n%c%s.\n", toupper((*c)->summary[0]), (*c)->summary + 1);
 	}
+	puts(".El");
 }
 
 static int has_part(const struct tl_option *table, enum part part)
@@ -215,45 +204,104 @@ static int has_part(const struct tl_option *table, enum part part)
 	return 0;
 }
 
-static void put_head(const struct tl_command *program)
+/* A date of the changelog, "2026-11-27", as mdoc wants it. */
+static void put_date(const char *date)
 {
-	puts(".\\\" SPDX-License-Identifier: MIT\n.\\\" Copyright the libsimidx authors");
-	printf(".Dd %s\n.Dt ", DATE);
-	for (const char *c = program->name; *c; c++)
-		putchar(toupper(*c));
-	puts(" 1\n.Os");
-	printf(".Sh NAME\n.Nm %s\n.Nd %s\n.Sh SYNOPSIS\n", program->name, program->summary);
+	static const char *const months[] = { "January", "February", "March", "April", "May",
+					      "June", "July", "August", "September", "October",
+					      "November", "December" };
+	unsigned year, month, day;
+
+	if (sscanf(date, "%4u-%2u-%2u", &year, &month, &day) == 3 && month >= 1 && month <= 12)
+		printf(".Dd %s %u, %u\n", months[month - 1], day, year);
+	else
+		printf(".Dd %s\n", date);
 }
 
-void mn_print_page(const struct tl_command *program, const struct tl_command *const *programs)
+static void put_head(const struct tl_command *command, const char *date)
 {
-	const char *before = "";
+	puts(".\\\" SPDX-License-Identifier: MIT\n.\\\" Copyright the libsimidx authors");
+	put_date(date);
+	fputs(".Dt ", stdout);
+	for (const char *c = command->program ? command->program->name : ""; *c; c++)
+		putchar(toupper(*c));
+	fputs(command->program ? "-" : "", stdout);
+	for (const char *c = command->name; *c; c++)
+		putchar(toupper(*c));
+	puts(" 1\n.Os\n.Sh NAME");
+	fputs(".Nm ", stdout);
+	put_page(command);
+	printf("\n.Nd %s\n.Sh SYNOPSIS\n", command->summary);
+}
 
-	put_head(program);
-	for (const struct tl_command *const *c = program->commands; c && *c; c++)
-		put_usage(*c);
-	if (!program->commands)
-		put_usage(program);
-	puts(".Sh DESCRIPTION");
-	put_text(program->about);
-	if (program->commands)
-		puts(".Ss Options of every command\nThey may stand anywhere.");
-	put_table(program->options, MAIN);
-	if (program->commands)
-		put_commands(program);
-	if (has_part(program->options, EXIT)) {
-		puts(".Sh EXIT STATUS");
-		put_table(program->options, EXIT);
-	}
-	if (has_part(program->options, EXAMPLES)) {
-		puts(".Sh EXAMPLES");
-		put_table(program->options, EXAMPLES);
-	}
-	printf(".Sh SEE ALSO");
+/* The usage of a command begins with the name of its program, which is not that of the page. */
+static void put_synopsis(const struct tl_command *command)
+{
+	if (command->program)
+		printf(".Nm %s\n.Cm %s\n.Op Ar OPTIONS\n", command->program->name, command->name);
+	else
+		puts(".Nm\n.Op Ar OPTIONS");
+	put_operands(command->operands);
+}
+
+static void put_part(const struct tl_command *command, enum part part, const char *title)
+{
+	if (!has_part(command->options, part))
+		return;
+	printf(".Sh %s\n", title);
+	put_table(command->options, part);
+}
+
+static void put_surroundings(void)
+{
+	puts(".Sh ENVIRONMENT\n.Bl -tag -width Ds\n.It Ev TMPDIR\n"
+	     "The directory of temporary files, unless\n.Fl Fl tmpdir\nnames another one.\n"
+	     ".It Ev NO_COLOR\nIf it is set, output on a terminal has no colours.\n.El\n"
+	     ".Sh FILES\nAn index is a directory:\n.Bl -tag -width Ds\n"
+	     ".It Pa data.mdb\nAll that the index holds.\n"
+	     ".It Pa lock.mdb\nWho reads it.\n"
+	     ".It Pa write.lock\nWho writes it.\n"
+	     ".It Pa .simidx-*\nBeside the index: a new one that is being built.\n"
+	     "What a killed run has left there is removed by the next one.\n.El");
+}
+
+/* The pages of the other programs. */
+static void put_see_also(const struct tl_command *command, const struct tl_command *const *programs)
+{
+	const char *before = ".Sh SEE ALSO\n.Xr ";
+
 	for (; *programs; programs++)
-		if (*programs != program) {
-			printf("%s\n.Xr %s 1", before, (*programs)->name);
-			before = " ,";
+		if (*programs != command) {
+			printf("%s%s 1", before, (*programs)->name);
+			before = " ,\n.Xr ";
 		}
 	putchar('\n');
+}
+
+void mn_print_page(const struct tl_command *command, const char *date,
+		   const struct tl_command *const *programs)
+{
+	put_head(command, date);
+	put_synopsis(command);
+	puts(".Sh DESCRIPTION");
+	if (command->about)
+		put_text(command->about);
+	else
+		printf("%c%s.\n", toupper(command->summary[0]), command->summary + 1);
+	if (command->commands) {
+		put_commands(command);
+		puts(".Ss Options of every command\nThey may stand anywhere.");
+	}
+	put_table(command->options, MAIN);
+	if (command->program)
+		printf(".Ss Options of every command\n.Xr %s 1\nlists them.\n",
+		       command->program->name);
+	put_surroundings();
+	put_part(command, EXIT, "EXIT STATUS");
+	if (command->commands)
+		puts(".Sh EXIT STATUS\n0: done, and what was asked for was found.\n"
+		     "1: nothing was found, or something is damaged.\n"
+		     "2: it could not be done.\nThe page of each command says more.");
+	put_part(command, EXAMPLES, "EXAMPLES");
+	put_see_also(command, programs);
 }

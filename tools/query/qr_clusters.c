@@ -354,7 +354,8 @@ static const struct tl_option rows[] = {
 	{ TL_PARAGRAPH("A line for each document of a cluster, the keeper first: the cluster, "
 		       "which is its smallest id, the id, the distance from the keeper in bits, "
 		       "keep or drop, and the label, separated by tabs, or on a terminal in a "
-		       "table. Documents that are near to none are left out. An index without ids has fingerprints in their place. "
+		       "table. Documents that are near to none are left out. An index without ids "
+		       "has fingerprints in their place. "
 		       "With --json an object for each: cluster, id, fp, distance, keep, label.") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query clusters --keep label index",

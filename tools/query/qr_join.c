@@ -31,7 +31,7 @@ const struct tl_option qr_join_rows[] = {
 	  .more = "Work in about this much memory, such as 1G (default: 256M). What does not fit "
 		  "goes to temporary files." },
 	{ 0, "tmpdir", "DIR", TL_TEXT(struct qr_join, tmpdir),
-	  .help = "directory of temporary files (default: $TMPDIR or /tmp)" },
+	  .help = "temporary files go there (default: $TMPDIR or /tmp)" },
 	{ 0 },
 };
 

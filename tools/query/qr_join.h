@@ -50,8 +50,8 @@ int qr_join_fail(const struct qr_context *ctx, const simidx_error *err);
 void qr_join_put_name(const struct qr_context *ctx, int has_id, uint64_t id, uint64_t fp);
 
 /*
- * Columns: separated by tabs, and on a terminal aligned below their titles. The last ones are labels
- * with escapes, of which each has its share of the width and the last one no gap behind it.
+ * Columns: separated by tabs, and on a terminal aligned below their titles. The last ones are
+ * labels with escapes, of which each has its share of the width and the last one no gap behind it.
  */
 
 /**

@@ -229,10 +229,11 @@ static const struct tl_option rows[] = {
 	  .help = "print all pairs, even more than 10 million" },
 	{ TL_SECTION("Output") },
 	{ TL_PARAGRAPH("A line for each pair: both ids, the distance in bits, and both labels, "
-		       "separated by tabs, or on a terminal in a table. The first id is the smaller one, or that of INDEX where "
-		       "there is an OTHER. An index without ids has fingerprints in their place. "
-		       "Before the first line it is known how many there are: above 10 million the "
-		       "command ends, unless --group or --all is given.") },
+		       "separated by tabs, or on a terminal in a table. The first id is the "
+		       "smaller one, or that of INDEX where there is an OTHER. An index without "
+		       "ids has fingerprints in their place. Before the first line it is known "
+		       "how many there are: above 10 million the command ends, unless --group or "
+		       "--all is given.") },
 	{ TL_PARAGRAPH("With --json an object for each: id1, fp1, id2, fp2, distance, distance2 "
 		       "where second fingerprints are compared (null where one of both is not "
 		       "known), label1, label2; with --group fp1, fp2, distance, ids1 and ids2.") },

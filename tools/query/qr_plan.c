@@ -166,6 +166,8 @@ static const struct tl_option rows[] = {
 		       "bits, radius, tables, table_bytes and bytes (for each document), "
 		       "bytes_in_all, probes, candidates, microseconds, auto and, of an INDEX, "
 		       "of_index.") },
+	{ TL_SECTION("Exit status") },
+	{ TL_PARAGRAPH("0: printed. 2: anything else.") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query plan --documents 100M",
 		     "Compare the plans for 100,000,000 documents, before anything is loaded.") },

@@ -137,11 +137,15 @@ static int run_help(struct qr_context *ctx, int argc, char **argv)
 	return qr_refuse_command(argv[optind], NULL);
 }
 
-static const struct tl_option no_rows[] = { { 0 } };
+static const struct tl_option help_rows[] = {
+	{ TL_SECTION("Exit status") },
+	{ TL_PARAGRAPH("0: printed. 2: there is no such command.") },
+	{ 0 },
+};
 
 const struct qr_command qr_help = {
 	.line = { .name = "help", .operands = "[COMMAND]", .most = 1,
 		  .summary = "print what --help prints, of a command or of the program",
-		  .options = no_rows, .program = &qr_program },
+		  .options = help_rows, .program = &qr_program },
 	.run = run_help,
 };

@@ -8,36 +8,17 @@
 #include "common/tl_term.h"
 #include "query/qr_json.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <simidx_info.h>
-#include <simidx_walk.h>
 
 /* A sub-database; the name is a copy. */
 struct table {
 	char name[32];
 	simidx_table_info info;
-};
-
-/* Where most fingerprints or documents are. */
-struct crowd {
-	uint64_t fp; /* the fingerprint; of a range the bits of its prefix, the others 0 */
-	uint64_t n;  /* documents of the fingerprint; different fingerprints of the range */
-};
-
-/*
- * How unevenly fingerprints are spread: a search reads all that shares a prefix with its query, so
- * a crowded range makes searches slow. The fullest fingerprint, and the fullest range of each
- * table; of equally full ones the smallest.
- */
-struct skew {
-	struct crowd fingerprint;
-	struct crowd *range; /* as the tables; n is 0 for one without a prefix */
-	uint64_t distinct;   /* different fingerprints of all documents */
 };
 
 static const char *layout_name(const simidx_info *info)
@@ -137,120 +118,6 @@ static int read_tables(struct qr_context *ctx, struct table **out, size_t *n)
 	}
 	*out = tables;
 	return 0;
-}
-
-/* ---- skew ---- */
-
-/* Fingerprints, in memory for free(). */
-struct fingerprints {
-	uint64_t *at;
-	size_t n, room;
-};
-
-static int add(struct fingerprints *all, uint64_t fp)
-{
-	if (all->n == all->room) {
-		size_t room = all->room ? all->room + all->room / 2 : 4096;
-		uint64_t *larger = realloc(all->at, room * sizeof(*larger));
-
-		if (!larger)
-			return tl_error("out of memory");
-		all->at = larger;
-		all->room = room;
-	}
-	all->at[all->n++] = fp;
-	return 0;
-}
-
-/* The fingerprint of each document of a snapshot. Returns 0 or TL_TROUBLE. */
-static int read_all(struct qr_context *ctx, struct fingerprints *all)
-{
-	simidx_match document;
-	simidx_walk *walk;
-	simidx_error err;
-	int rc, code = 0;
-
-	do
-		rc = simidx_walk_open(ctx->index, &walk, &err);
-	while (qr_again(ctx, rc, &err));
-	if (rc)
-		return qr_fail(ctx, &err);
-	while (!code) {
-		rc = simidx_walk_next(walk, &document, &err);
-		if (rc == SIMIDX_E_END)
-			break;
-		code = rc ? qr_fail(ctx, &err) : add(all, document.fp);
-	}
-	simidx_walk_close(walk);
-	return code;
-}
-
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Sort, and return the value that stands there most often, the smallest of these. */
-static struct crowd sort_and_find(uint64_t *values, size_t n)
-{
-	struct crowd best = { 0, 0 };
-
-	if (n)
-		qsort(values, n, sizeof(*values), compare);
-	for (size_t i = 0, end; i < n; i = end) {
-		for (end = i + 1; end < n && values[end] == values[i];)
-			end++;
-		if (end - i > best.n)
-			best = (struct crowd){ values[i], end - i };
-	}
-	return best;
-}
-
-static size_t drop_equal(uint64_t *sorted, size_t n)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (!kept || sorted[kept - 1] != sorted[i])
-			sorted[kept++] = sorted[i];
-	}
-	return kept;
-}
-
-/*
- * Read all documents of a snapshot, and sort their fingerprints once for each table. The ranges are
- * for free(), also after an error. Returns 0 or TL_TROUBLE.
- */
-static int read_skew(struct qr_context *ctx, const struct table *tables, size_t n,
-		     struct skew *out)
-{
-	struct fingerprints all = { 0 };
-	uint64_t *prefixes = NULL;
-	int code;
-
-	*out = (struct skew){ .range = calloc(n ? n : 1, sizeof(*out->range)) };
-	code = out->range ? read_all(ctx, &all) : tl_error("out of memory");
-	if (!code) {
-		prefixes = malloc((all.n ? all.n : 1) * sizeof(*prefixes));
-		if (!prefixes)
-			code = tl_error("out of memory");
-	}
-	if (!code) {
-		out->fingerprint = sort_and_find(all.at, all.n);
-		out->distinct = all.n = drop_equal(all.at, all.n);
-	}
-	for (size_t t = 0; !code && t < n; t++) {
-		if (!tables[t].info.prefix_bits)
-			continue;
-		for (size_t i = 0; i < all.n; i++)
-			prefixes[i] = all.at[i] & tables[t].info.prefix_mask;
-		out->range[t] = sort_and_find(prefixes, all.n);
-	}
-	free(prefixes);
-	free(all.at);
-	return code;
 }
 
 /* ---- for people ---- */
@@ -363,30 +230,6 @@ static void print_stats(const struct qr_context *ctx, const struct table *tables
 		       least);
 }
 
-static void print_skew(const struct qr_context *ctx, const struct skew *skew,
-		       const struct table *tables, size_t n)
-{
-	int digits = (int)(ctx->info.bits + 3) / 4;
-	char text[TL_NUMBER_SIZE];
-
-	printf("\nThe fullest fingerprint%s:\n", n ? ", and the fullest range of each table" : "");
-	if (!skew->distinct)
-		printf("none\n");
-	else
-		printf("%-8s  %0*" PRIx64 "  %s document%s\n", "-", digits, skew->fingerprint.fp,
-		       tl_term_count(text, skew->fingerprint.n),
-		       skew->fingerprint.n == 1 ? "" : "s");
-	for (size_t i = 0; i < n; i++) {
-		if (!skew->range[i].n)
-			continue;
-		printf("%-8s  %0*" PRIx64 "  %s fingerprint%s", tables[i].name, digits,
-		       skew->range[i].fp, tl_term_count(text, skew->range[i].n),
-		       skew->range[i].n == 1 ? "" : "s");
-		printf(", evenly spread %.3g\n",
-		       ldexp((double)skew->distinct, -(int)tables[i].info.prefix_bits));
-	}
-}
-
 /* ---- for programs ---- */
 
 static void put_file(struct tl_json *json, const simidx_info *info)
@@ -438,17 +281,7 @@ static void put_figure(struct tl_json *json, const char *key, double value)
 		tl_json_real(json, key, value);
 }
 
-static void put_crowd(struct tl_json *json, const struct crowd *crowd, const char *what,
-		      unsigned bits)
-{
-	tl_json_open(json, "fullest", '{');
-	qr_json_fingerprint(json, "fp", crowd->fp, bits);
-	tl_json_unsigned(json, what, crowd->n);
-	tl_json_close(json, '}');
-}
-
-static void put_table(struct tl_json *json, const struct table *table,
-		      const struct crowd *fullest, const simidx_info *index)
+static void put_table(struct tl_json *json, const struct table *table, const simidx_info *index)
 {
 	uint64_t page_bytes = index->page_bytes;
 	const simidx_table_info *info = &table->info;
@@ -465,13 +298,10 @@ static void put_table(struct tl_json *json, const struct table *table,
 	put_figure(json, "bytes_per_entry", bytes_per_entry(info, page_bytes));
 	put_figure(json, "fill", table_fill(info, page_bytes));
 	qr_json_fingerprint(json, "digest", info->digest, 64);
-	if (fullest && fullest->n)
-		put_crowd(json, fullest, "fingerprints", index->bits);
 	tl_json_close(json, '}');
 }
 
-static int print_json(const struct qr_context *ctx, const struct table *tables, size_t n,
-		      const struct skew *skew)
+static int print_json(const struct qr_context *ctx, const struct table *tables, size_t n)
 {
 	struct tl_json json = { .out = stdout };
 
@@ -483,18 +313,12 @@ static int print_json(const struct qr_context *ctx, const struct table *tables, 
 	put_figure(&json, "limit_bits", limit_bits(ctx->info.bits, ctx->info.distinct));
 	tl_json_open(&json, "tables", '[');
 	for (size_t i = 0; i < n; i++)
-		put_table(&json, &tables[i], skew ? &skew->range[i] : NULL, &ctx->info);
+		put_table(&json, &tables[i], &ctx->info);
 	tl_json_close(&json, ']');
-	if (skew && skew->distinct)
-		put_crowd(&json, &skew->fingerprint, "documents", ctx->info.bits);
 	return qr_json_end(&json);
 }
 
 /* ---- the command ---- */
-
-struct options {
-	int skew;
-};
 
 /*
  * Count what a search finds: the first look-up may complete what a writer that was killed has left
@@ -525,10 +349,8 @@ static int look_up_first(struct qr_context *ctx)
 static int run_stats(struct qr_context *ctx, int argc, char **argv)
 {
 	struct table *tables = NULL;
-	struct options options = { 0 };
-	struct skew skew = { 0 };
 	size_t n = 0;
-	int code = qr_parse(&qr_stats, ctx, &options, argc, argv);
+	int code = qr_parse(&qr_stats, ctx, NULL, argc, argv);
 
 	if (code != TL_PROCEED)
 		return code;
@@ -537,28 +359,15 @@ static int run_stats(struct qr_context *ctx, int argc, char **argv)
 		code = look_up_first(ctx);
 	if (!code)
 		code = read_tables(ctx, &tables, &n);
-	if (!code && options.skew)
-		code = read_skew(ctx, tables, n, &skew);
-	if (!code && ctx->json) {
-		code = print_json(ctx, tables, n, options.skew ? &skew : NULL);
-	} else if (!code) {
+	if (!code && ctx->json)
+		code = print_json(ctx, tables, n);
+	else if (!code)
 		print_stats(ctx, tables, n);
-		if (options.skew)
-			print_skew(ctx, &skew, tables, n);
-	}
-	free(skew.range);
 	free(tables);
 	return code;
 }
 
 static const struct tl_option rows[] = {
-	{ 0, "skew", NULL, TL_FLAG(struct options, skew),
-	  .help = "where most documents are: read all of them",
-	  .more = "Also print the fingerprint that most documents have and, for each table, the "
-		  "prefix that most different fingerprints have, beside how many that would be if "
-		  "all were spread evenly. A search reads all that shares a prefix with its query, "
-		  "so crowded ranges make searches slow. This reads all documents and takes 16 "
-		  "bytes of memory for each." },
 	{ TL_SECTION("JSON") },
 	{ TL_PARAGRAPH("With --json: one object. Its members are documents, distinct (different "
 		       "fingerprints in the tables), fresh_rows (changes that a merge has not yet "
@@ -570,10 +379,9 @@ static const struct tl_option rows[] = {
 		       "what is stored lasts, where it tells one), format, file_bytes, used_bytes, "
 		       "page_bytes, bytes_per_document, limit_bits and tables. Each of the tables "
 		       "has table (its name), prefix_bits, entries, keys, pages, overflow_pages, "
-		       "bytes_used, bytes_per_entry, fill and digest. With --skew there is a "
-		       "member fullest "
-		       "with fp and documents, and each table with a prefix has fullest with fp "
-		       "and fingerprints.") },
+		       "bytes_used, bytes_per_entry, fill and digest.") },
+	{ TL_SECTION("Exit status") },
+	{ TL_PARAGRAPH("0: printed. 2: anything else.") },
 	{ 0 },
 };
 
