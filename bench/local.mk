@@ -212,5 +212,6 @@ EXTRA_DIST += \
 	bench/quality/plot.awk \
 	bench/results/README.md \
 	bench/results/latency.jsonl \
+	bench/results/peers.jsonl \
 	bench/svg.awk
 CLEANFILES += $(bench_programs:=$(EXEEXT))

@@ -138,6 +138,10 @@ for who in simidx-4x16 simidx-3x22 sqlite redis; do
 done
 [ "$(ls "$dir/peers")" = peers ]
 rm -r "$dir/peers"
+# The table in README is what was measured.
+awk -f "$SX_SRCDIR/bench/peers/table.awk" "$SX_SRCDIR/bench/results/peers.jsonl" >"$dir/out"
+grep -c '^| ' "$dir/out" | grep -qx 10
+grep -vxFf "$SX_SRCDIR/README.md" "$dir/out" && exit 1
 for writer in '' --in-process; do
 	# shellcheck disable=SC2086
 	"$bench/bn_live" --dir "$dir" --documents 20000 --queries 500 --rounds 2 --threshold 3000 \
