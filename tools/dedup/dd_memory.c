@@ -26,11 +26,11 @@
 
 /*
  * Rows that are not merged have a share of the memory, and need about this number of bytes each.
- * With more of them than MOST_ROWS, merges are hardly fewer.
+ * With more of them than MOST_ROWS, looking them up takes longer than merges that are fewer save.
  */
 #define ROWS_SHARE 8
 #define ROW 320
-#define MOST_ROWS 250000
+#define MOST_ROWS 65536
 
 uint64_t dd_memory_for(uint64_t tables, unsigned threads)
 {
