@@ -117,6 +117,8 @@ typedef struct simidx_dedup_row {
 
 /** For simidx_dedup_near.flags: the similarity is estimated, from sketches. */
 #define SIMIDX_DEDUP_ESTIMATE 1u
+/** The texts were compared, and have the same bytes. */
+#define SIMIDX_DEDUP_EQUAL 2u
 
 /** A kept row to which another one is near. */
 typedef struct simidx_dedup_near {
@@ -127,7 +129,7 @@ typedef struct simidx_dedup_near {
 	                      fingerprints the number of bits that differ; of features
 	                      SIMIDX_DEDUP_BY_FP */
 	unsigned distance; /**< as the search weighs it */
-	unsigned flags;    /**< SIMIDX_DEDUP_ESTIMATE or 0 */
+	unsigned flags;    /**< SIMIDX_DEDUP_ESTIMATE, SIMIDX_DEDUP_EQUAL or 0 */
 	unsigned against;  /**< with SIMIDX_DEDUP_AGAINST: which of the other indexes, from 0 */
 	unsigned reserved; /**< zero */
 } simidx_dedup_near;
@@ -144,8 +146,10 @@ typedef struct simidx_dedup_calls {
 
 	/**
 	 * A row is decided: it is kept (n = 0), or near to `near`. With SIMIDX_DEDUP_PAIRS it is
-	 * kept, and near to `n` others, in the order of these. Row and `near` are valid until it
-	 * returns. The transaction that stores the row is not committed yet.
+	 * kept, and near to `n` others, in the order of these. With SIMIDX_DEDUP_NEAREST and n = 0
+	 * `near` is what of all that the row was compared with is most similar to it, and yet not
+	 * near; otherwise, or if there is no such document, it is NULL. Row and `near` are valid
+	 * until it returns. The transaction that stores the row is not committed yet.
 	 */
 	int (*decided)(void *ctx, const simidx_dedup_row *row, const simidx_dedup_near *near,
 		       size_t n);
@@ -186,6 +190,12 @@ typedef struct simidx_dedup_calls {
  * depend on its size.
  */
 #define SIMIDX_DEDUP_LASTING 8u
+/**
+ * Tell of a row that is kept what was most similar to it, of the texts that it was compared with.
+ * Nothing more is compared for that, so it costs nothing; a text that is far from the similarity of
+ * the options may not be among the candidates. Not with SIMIDX_DEDUP_PAIRS.
+ */
+#define SIMIDX_DEDUP_NEAREST 16u
 
 /** What is remembered of a text that is kept, for later runs: SIMIDX_DEDUP_LASTING. */
 enum simidx_dedup_remember {
@@ -290,6 +300,25 @@ int simidx_dedup_add(simidx_dedup *dedup, const simidx_dedup_row *row, simidx_er
  */
 int simidx_dedup_flush(simidx_dedup *dedup, int is_complete, simidx_error *err)
 	SIMIDX_CHECK_RESULT;
+
+/**
+ * The text of a document that calls.decided was told of: one that was kept, from its place or from
+ * where it was put aside; one of an earlier run or of another index, if that remembers it whole
+ * (SIMIDX_DEDUP_TEXT). Only within calls.decided, and after simidx_dedup_flush() before the next
+ * simidx_dedup_add().
+ *
+ * @param near  keeper, id and against are used
+ * @param text  set to the text, valid until the next call with `dedup`, or the end of calls.decided
+ * @param size  set to its size in bytes
+ * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND: it is not there, or has changed, or texts are not
+ *         compared; SIMIDX_E_ARG; SIMIDX_E_NOMEM; what calls.read_text and simidx_reader_note()
+ *         return
+ *
+ * Cost: that of calls.read_text, or of reading and decompressing it. Counted in
+ * simidx_dedup_counts.changed and unread if it is not there.
+ */
+int simidx_dedup_text(simidx_dedup *dedup, const simidx_dedup_near *near, const char **text,
+		      size_t *size, simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /** What was counted. */
 typedef struct simidx_dedup_counts {

@@ -200,6 +200,10 @@ unit_suites = \
 # Modules of the tools.
 unit_tools = \
 	tests/unit/t_dd_again.c \
+	tests/unit/t_dd_counters.c \
+	tests/unit/t_dd_facts.c \
+	tests/unit/t_qr_words.c \
+	tools/query/qr_words.c \
 	tests/unit/t_sd_note.c \
 	tests/unit/t_sd_set_sketch.c \
 	tests/unit/t_sd_texts.c
@@ -210,6 +214,7 @@ unit_text = \
 	tests/support/sxt_dedup.c \
 	tests/support/sxt_dedup.h \
 	tests/unit/t_dedup.c \
+	tests/unit/t_dedup_nearest.c \
 	tests/unit/t_dedup_refused.c \
 	tests/unit/t_sd_shingles.c \
 	tests/unit/t_text.c \
@@ -432,6 +437,7 @@ tool_tests = \
 	tests/tool/dedup.sh \
 	tests/tool/dedup_against.sh \
 	tests/tool/dedup_edges.sh \
+	tests/tool/dedup_evidence.sh \
 	tests/tool/dedup_fps.sh \
 	tests/tool/dedup_memory.sh \
 	tests/tool/dedup_remember.sh \
@@ -460,6 +466,7 @@ tool_tests = \
 	tests/tool/pairs.sh \
 	tests/tool/plan.sh \
 	tests/tool/repair.sh \
+	tests/tool/review.sh \
 	tests/tool/scan.sh \
 	tests/tool/search_modes.sh \
 	tests/tool/search_stream.sh \

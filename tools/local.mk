@@ -62,6 +62,8 @@ tools_libcommon_a_SOURCES = \
 	tools/input/in_columns.c \
 	tools/input/in_columns.h \
 	tools/input/in_csv.c \
+	tools/input/in_evidence.c \
+	tools/input/in_evidence.h \
 	tools/input/in_features.c \
 	tools/input/in_files.c \
 	tools/input/in_files.h \
@@ -99,16 +101,27 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_again.h \
 	tools/dedup/dd_columns.c \
 	tools/dedup/dd_columns.h \
+	tools/dedup/dd_counters.c \
+	tools/dedup/dd_counters.h \
+	tools/dedup/dd_evidence.c \
+	tools/dedup/dd_evidence.h \
+	tools/dedup/dd_facts.c \
+	tools/dedup/dd_facts.h \
 	tools/dedup/dd_files.c \
 	tools/dedup/dd_files.h \
 	tools/dedup/dd_groups.c \
 	tools/dedup/dd_groups.h \
 	tools/dedup/dd_index.c \
 	tools/dedup/dd_index.h \
+	tools/dedup/dd_keepers.c \
+	tools/dedup/dd_keepers.h \
+	tools/dedup/dd_largest.c \
+	tools/dedup/dd_largest.h \
 	tools/dedup/dd_mark.c \
 	tools/dedup/dd_mark.h \
 	tools/dedup/dd_memory.c \
 	tools/dedup/dd_memory.h \
+	tools/dedup/dd_name.h \
 	tools/dedup/dd_options.c \
 	tools/dedup/dd_options.h \
 	tools/dedup/dd_output.c \
@@ -198,6 +211,12 @@ tools_libquery_a_SOURCES = \
 	tools/query/qr_queue.c \
 	tools/query/qr_queue.h \
 	tools/query/qr_repair.c \
+	tools/query/qr_review.c \
+	tools/query/qr_review.h \
+	tools/query/qr_review_page.c \
+	tools/query/qr_review_term.c \
+	tools/query/qr_sample.c \
+	tools/query/qr_sample.h \
 	tools/query/qr_search.c \
 	tools/query/qr_sequence.c \
 	tools/query/qr_sequence.h \
@@ -205,7 +224,11 @@ tools_libquery_a_SOURCES = \
 	tools/query/qr_similar.h \
 	tools/query/qr_similar_print.c \
 	tools/query/qr_stats.c \
-	tools/query/qr_verify.c
+	tools/query/qr_texts.c \
+	tools/query/qr_texts.h \
+	tools/query/qr_verify.c \
+	tools/query/qr_words.c \
+	tools/query/qr_words.h
 tools_libquery_a_CPPFLAGS = $(tools_cppflags) $(XXHASH_CFLAGS)
 
 tools_simidx_query_SOURCES =
@@ -235,6 +258,7 @@ manual_pages = tools/manual/simidx-dedup.1 tools/manual/simidx-load.1 tools/manu
 	tools/manual/simidx-query-pairs.1 \
 	tools/manual/simidx-query-plan.1 \
 	tools/manual/simidx-query-repair.1 \
+	tools/manual/simidx-query-review.1 \
 	tools/manual/simidx-query-search.1 \
 	tools/manual/simidx-query-similar.1 \
 	tools/manual/simidx-query-stats.1 \

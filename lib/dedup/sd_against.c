@@ -104,6 +104,7 @@ static int find_in(const simidx_dedup *dedup, struct sd_thread *thread, size_t i
 	const struct sd_against_reader *readers = &thread->against[i];
 	simidx_results results = SIMIDX_RESULTS_INIT;
 	struct sd_candidate candidate = { 0 };
+	simidx_dedup_near near = { 0 };
 	simidx_query query;
 	int rc = sd_kept_query(dedup->kept, dedup->options.against[i], &item->sketch, &query, err);
 
@@ -112,12 +113,17 @@ static int find_in(const simidx_dedup *dedup, struct sd_thread *thread, size_t i
 	for (size_t k = 0; !rc && !candidate.is_near && k < results.n; k++) {
 		if (sd_stops(dedup))
 			return sx_fail(err, SIMIDX_E_STOPPED, "stopped");
-		candidate.id = results.matches[k].id;
-		candidate.distance = results.matches[k].weighted_distance;
+		candidate = (struct sd_candidate){
+			.id = results.matches[k].id,
+			.distance = results.matches[k].weighted_distance,
+		};
 		if (readers->notes && dedup->verifies)
 			rc = sd_compare_note(dedup, thread, readers->notes, item, &candidate, err);
 		else
 			sd_trust(dedup, item, &candidate);
+		near = sd_near(&candidate, SIMIDX_DEDUP_AGAINST, (unsigned)i);
+		if (!candidate.is_near && dedup->verifies)
+			sd_note_nearest(item, &near);
 	}
 	if (rc)
 		return rc;
@@ -125,11 +131,13 @@ static int find_in(const simidx_dedup *dedup, struct sd_thread *thread, size_t i
 	if (!candidate.is_near)
 		return SIMIDX_OK;
 	item->is_out = 1;
-	item->out = (simidx_dedup_near){ candidate.id, SIMIDX_DEDUP_AGAINST, candidate.similarity,
-					 candidate.distance,
-					 candidate.is_estimate ? SIMIDX_DEDUP_ESTIMATE : 0,
-					 (unsigned)i, 0 };
+	item->out = near;
 	return SIMIDX_OK;
+}
+
+simidx_reader *sd_against_notes(struct sd_against_reader *readers, size_t i)
+{
+	return readers[i].notes;
 }
 
 int sd_against_find(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,

@@ -21,6 +21,9 @@ int sd_against_open(const simidx_dedup_options *options, struct sd_against_reade
 /** NULL is allowed. */
 void sd_against_close(const simidx_dedup_options *options, struct sd_against_reader *readers);
 
+/** The reader of the notes of index number `i`; NULL if it keeps none. */
+simidx_reader *sd_against_notes(struct sd_against_reader *readers, size_t i);
+
 /**
  * Look for a row in the other indexes, in their order, and compare it with what is found, the
  * nearest first. Sets item->is_out and item->out for the first that is near.

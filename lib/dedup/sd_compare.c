@@ -27,10 +27,30 @@ void sd_judge(const simidx_dedup *dedup, struct sd_candidate *candidate, const s
 	      const struct sd_shingles *other, const char *text, size_t size)
 {
 	candidate->similarity = sd_shingles_jaccard(&item->set, other);
-	if (size == item->row.text_size && memcmp(text, item->row.text, size) == 0)
+	candidate->is_equal = size == item->row.text_size &&
+			      memcmp(text, item->row.text, size) == 0;
+	if (candidate->is_equal)
 		candidate->similarity = 1;
 	candidate->is_near = candidate->similarity >= dedup->options.similarity;
 	candidate->is_estimate = 0;
+}
+
+simidx_dedup_near sd_near(const struct sd_candidate *candidate, uint64_t keeper, unsigned against)
+{
+	return (simidx_dedup_near){ candidate->id,
+				    keeper,
+				    candidate->similarity,
+				    candidate->distance,
+				    (candidate->is_estimate ? SIMIDX_DEDUP_ESTIMATE : 0) |
+					    (candidate->is_equal ? SIMIDX_DEDUP_EQUAL : 0),
+				    against,
+				    0 };
+}
+
+void sd_note_nearest(struct sd_item *item, const simidx_dedup_near *near)
+{
+	if (near->similarity > item->nearest.similarity)
+		item->nearest = *near;
 }
 
 int sd_compare(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,

@@ -26,11 +26,17 @@ void sd_trust(const simidx_dedup *dedup, const struct sd_item *item,
 void sd_judge(const simidx_dedup *dedup, struct sd_candidate *candidate, const struct sd_item *item,
 	      const struct sd_shingles *other, const char *text, size_t size);
 
+/** What the caller is told of a candidate; `against` as simidx_dedup_near has it. */
+simidx_dedup_near sd_near(const struct sd_candidate *candidate, uint64_t keeper, unsigned against);
+
+/** Note what a row was compared with and is not near to, if nothing before was more similar. */
+void sd_note_nearest(struct sd_item *item, const simidx_dedup_near *near);
+
 /**
  * Compare with a document that was kept before: with its text, if that is there again, else by
  * fingerprints.
  *
- * @param candidate  its id and distance are given
+ * @param candidate  its id and distance are given; the rest is zero
  */
 int sd_compare(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
 	       struct sd_candidate *candidate, simidx_error *err);

@@ -15,12 +15,17 @@ static int add_near(simidx_dedup *dedup, const struct sd_candidate *candidate, s
 {
 	if (sx_reserve(&dedup->near, &dedup->near_room, n + 1, sizeof(*dedup->near)))
 		return sx_fail_nomem(err);
-	dedup->near[n] = (simidx_dedup_near){ candidate->id,
-					      sd_kept_handle(dedup->kept, candidate->id),
-					      candidate->similarity, candidate->distance,
-					      candidate->is_estimate ? SIMIDX_DEDUP_ESTIMATE : 0,
-					      0, 0 };
+	dedup->near[n] = sd_near(candidate, sd_kept_handle(dedup->kept, candidate->id), 0);
 	return SIMIDX_OK;
+}
+
+static void note_nearest(const simidx_dedup *dedup, struct sd_item *item,
+			 const struct sd_candidate *candidate)
+{
+	const simidx_dedup_near near =
+		sd_near(candidate, sd_kept_handle(dedup->kept, candidate->id), 0);
+
+	sd_note_nearest(item, &near);
 }
 
 static int compare_beside(const void *a, const void *b)
@@ -83,8 +88,8 @@ static int judge_match(simidx_dedup *dedup, struct sd_item *item, const simidx_m
 			*candidate = item->found[i];
 			return SIMIDX_OK;
 		}
-	candidate->id = match->id;
-	candidate->distance = match->weighted_distance;
+	*candidate = (struct sd_candidate){ .id = match->id,
+					    .distance = match->weighted_distance };
 	if (!dedup->verifies || handle >= SD_LEFT_OUT || handle < dedup->n_before ||
 	    sd_texts_problem(dedup->texts))
 		return sd_compare_kept(dedup, thread, item, candidate, err);
@@ -124,6 +129,8 @@ static int find_near(simidx_dedup *dedup, simidx_reader *reader, struct sd_item 
 		rc = judge_match(dedup, item, &match, &candidate, err);
 		if (!rc && candidate.is_near)
 			rc = add_near(dedup, &candidate, (*n)++, err);
+		else if (!rc && dedup->verifies)
+			note_nearest(dedup, item, &candidate);
 	}
 	dedup->counts.exhausted +=
 		dedup->verifies && (results.truncated || item->is_exhausted) && !*n;
@@ -200,6 +207,7 @@ static int compare_keepers(const void *a, const void *b)
 int sd_decide(simidx_dedup *dedup, simidx_reader *reader, struct sd_item *item, simidx_error *err)
 {
 	const simidx_dedup_options *options = &dedup->options;
+	const simidx_dedup_near *near;
 	size_t n;
 	int rc;
 
@@ -216,5 +224,8 @@ int sd_decide(simidx_dedup *dedup, simidx_reader *reader, struct sd_item *item, 
 		return rc;
 	if (n > 1)
 		qsort(dedup->near, n, sizeof(*dedup->near), compare_keepers);
-	return options->calls.decided(options->calls.ctx, &item->row, n ? dedup->near : NULL, n);
+	near = n ? dedup->near : NULL;
+	if (!n && options->flags & SIMIDX_DEDUP_NEAREST && item->nearest.similarity > 0)
+		near = &item->nearest;
+	return options->calls.decided(options->calls.ctx, &item->row, near, n);
 }

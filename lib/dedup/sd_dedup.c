@@ -18,7 +18,7 @@
 
 #define ALL_FLAGS                                                                             \
 	(SIMIDX_DEDUP_NO_VERIFY | SIMIDX_DEDUP_COMPARE_ALL | SIMIDX_DEDUP_PAIRS |              \
-	 SIMIDX_DEDUP_LASTING)
+	 SIMIDX_DEDUP_LASTING | SIMIDX_DEDUP_NEAREST)
 
 /* The longest text (simidx_text.h). */
 #define MOST_TEXT ((size_t)1 << 30)
@@ -34,6 +34,8 @@ static int check_options(const simidx_dedup_options *options, simidx_error *err)
 	if (options->flags & ~ALL_FLAGS)
 		return sx_fail(err, SIMIDX_E_ARG, "unknown flags: %#x",
 			       options->flags & ~ALL_FLAGS);
+	if (options->flags & SIMIDX_DEDUP_NEAREST && options->flags & SIMIDX_DEDUP_PAIRS)
+		return sx_fail(err, SIMIDX_E_ARG, "of pairs all are told, not the nearest");
 	if (!(options->similarity > 0 && options->similarity <= 1))
 		return sx_fail(err, SIMIDX_E_ARG,
 			       "a similarity is above 0 and at most 1, not %g",
@@ -232,6 +234,36 @@ void simidx_dedup_count(const simidx_dedup *dedup, simidx_dedup_counts *out)
 	*counts = dedup->counts;
 	counts->size = size;
 	sx_struct_end(out, counts, sizeof(own));
+}
+
+int simidx_dedup_text(simidx_dedup *dedup, const simidx_dedup_near *near, const char **text,
+		      size_t *size, simidx_error *err)
+{
+	struct sd_thread *thread;
+	simidx_reader *notes;
+	int rc = SIMIDX_E_NOT_FOUND;
+
+	sx_err_clear(err);
+	if (!dedup || !near || !text || !size)
+		return sx_fail(err, SIMIDX_E_ARG, "a parameter is NULL");
+	*text = "";
+	*size = 0;
+	if (!dedup->verifies)
+		return sx_fail(err, rc, "texts are not compared");
+	thread = &dedup->thread[0];
+	if (near->keeper == SIMIDX_DEDUP_AGAINST && near->against < dedup->options.n_against)
+		notes = sd_against_notes(thread->against, near->against);
+	else if (near->keeper == SIMIDX_DEDUP_EARLIER)
+		notes = dedup->has_notes ? thread->notes : NULL;
+	else if (near->keeper < dedup->n_before + dedup->n_kept)
+		return sd_texts_get(thread->texts, near->keeper, text, size, err);
+	else
+		return sx_fail(err, SIMIDX_E_ARG, "there is no such document");
+	if (notes)
+		rc = sd_note_get_text(thread, notes, near->id, text, size, err);
+	if (rc == SIMIDX_E_NOT_FOUND)
+		return sx_fail(err, rc, "the text is not remembered");
+	return rc;
 }
 
 const char *simidx_dedup_problem(const simidx_dedup *dedup)

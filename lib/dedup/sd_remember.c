@@ -170,6 +170,22 @@ int sd_is_left_out_again(const simidx_dedup *dedup, simidx_reader *reader, struc
 	return rc;
 }
 
+int sd_note_get_text(struct sd_thread *thread, simidx_reader *reader, uint64_t id,
+		     const char **text, size_t *size, simidx_error *err)
+{
+	struct sd_note note;
+	int rc = remembered(reader, id, &note, err);
+
+	if (rc)
+		return rc;
+	*text = note.kind == SD_NOTE_TEXT ? sd_note_unpack(&note, &thread->unpacker) : NULL;
+	*size = *text ? note.text_size : 0;
+	if (*text)
+		return SIMIDX_OK;
+	return note.kind == SD_NOTE_TEXT && errno == ENOMEM ? sx_fail_nomem(err) :
+							      SIMIDX_E_NOT_FOUND;
+}
+
 int sd_check_notes(simidx *index, simidx_error *err)
 {
 	simidx_walk *walk;

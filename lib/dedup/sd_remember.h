@@ -19,7 +19,8 @@ int sd_remember(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_i
  * Compare with a document by its note; by fingerprints if it has none that says something.
  *
  * @param reader     of its index, which keeps notes; what it has returned before becomes invalid
- * @param candidate  its id and distance are given. One that was deleted meanwhile is not near
+ * @param candidate  its id and distance are given, the rest is zero. One that was deleted
+ *                   meanwhile is not near
  * @return SIMIDX_OK; SIMIDX_E_MISMATCH: it was remembered by another rule; SIMIDX_E_NOMEM; what
  *         simidx_reader_note() returns
  */
@@ -39,6 +40,17 @@ int sd_compare_kept(const simidx_dedup *dedup, struct sd_thread *thread, struct 
  */
 int sd_is_left_out_again(const simidx_dedup *dedup, simidx_reader *reader, struct sd_item *item,
 			 const simidx_dedup_near *near, int *is, simidx_error *err);
+
+/**
+ * The text of a document, from its note.
+ *
+ * @param reader  of its index, which keeps notes
+ * @param text    set to it, valid until the reader or the thread is used
+ * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND: the note has no text, or the document is gone; what
+ *         sd_compare_note() returns
+ */
+int sd_note_get_text(struct sd_thread *thread, simidx_reader *reader, uint64_t id,
+		     const char **text, size_t *size, simidx_error *err);
 
 /** Refuse an index whose documents were remembered by another rule, as the first of them tells. */
 int sd_check_notes(simidx *index, simidx_error *err);

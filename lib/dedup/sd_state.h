@@ -30,6 +30,7 @@ struct sd_candidate {
 	double similarity;
 	int is_near;
 	int is_estimate;         /* the similarity is of sketches */
+	int is_equal;            /* the texts have the same bytes */
 };
 
 /** A row of the batch that another one matches, if it is put into the index. */
@@ -62,6 +63,7 @@ struct sd_item {
 	int is_exhausted;        /* another index had more than it was compared with */
 	int is_out;              /* known ahead: it is near to something, and not kept */
 	simidx_dedup_near out;   /* if keeper is SIMIDX_DEDUP_AGAINST: to this */
+	simidx_dedup_near nearest; /* most similar of what is not near; similarity 0 = none is */
 };
 
 /** What a thread has for itself. */

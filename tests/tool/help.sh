@@ -42,7 +42,7 @@ check_help() {
 	done <options
 }
 check_help "$load" 47
-check_help "$dedup" 31
+check_help "$dedup" 35
 
 # What --help names as an option.
 options_of() {
@@ -53,7 +53,7 @@ options_of() {
 # which each line fits a terminal. Each option that is named is known.
 run 0 "$query" --help
 sed -n '/^Commands:/,/^$/s/^  \([a-z]*\)  .*/\1/p' out >commands
-[ "$(tr '\n' ' ' <commands)" = 'search get dump export pairs clusters stats verify backup delete compact repair plan idf similar help ' ] ||
+[ "$(tr '\n' ' ' <commands)" = 'search get dump export pairs clusters stats verify backup delete compact repair plan idf similar review help ' ] ||
 	fail 'commands are missing from --help'
 options_of out >globals
 [ "$(wc -l <globals)" -ge 9 ] || fail 'options are missing from --help'
@@ -94,7 +94,7 @@ run 2 "$query" serach index
 says "unknown command 'serach'; is search meant?"
 says "Try 'simidx-query --help'."
 run 2 "$query" frobnicate
-says "unknown command 'frobnicate'; there are search, get, dump, export, pairs, clusters, stats, verify, backup, delete, compact, repair, plan, idf, similar, help"
+says "unknown command 'frobnicate'; there are search, get, dump, export, pairs, clusters, stats, verify, backup, delete, compact, repair, plan, idf, similar, review, help"
 run 2 "$query" help frobnicate
 says "unknown command 'frobnicate'"
 run 2 "$query" index search 0000000000000000
@@ -112,11 +112,11 @@ says "unknown option '-f'; is -F meant?"
 run 2 "$query" search no-such-index --fp-encoding sdec -5
 says "unknown option '-5'; '--' goes before arguments that begin with '-'"
 # Names of files and indexes are not empty.
-for command in stats 'backup ix' plan 'idf one' 'similar one'; do
+for command in stats 'backup ix' plan 'idf one' 'similar one' review; do
 	# shellcheck disable=SC2086
 	run 2 "$query" $command ''
 	says "${command%% *}: "
-	grep -q ': \(INDEX\|DEST\|FILE\) is empty$' err || fail "$command '': $(head -1 err)"
+	grep -q ': \(INDEX\|DEST\|FILE\|EVIDENCE\) is empty$' err || fail "$command '': $(head -1 err)"
 done
 run 2 "$query" search '' 0
 says 'search: INDEX is empty'

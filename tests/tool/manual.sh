@@ -71,7 +71,7 @@ check_options "$dedup"
 check_options "$load"
 check_options "$query"
 "$query" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\)  .*/\1/p' >commands
-[ "$(wc -l <commands)" -eq 16 ] || fail 'not sixteen commands'
+[ "$(wc -l <commands)" -eq 17 ] || fail 'not seventeen commands'
 while read -r command; do
 	check_options "$query" "$command"
 	grep -q "^\.It Xr simidx-query-$command 1$" "$made/simidx-query.1" ||

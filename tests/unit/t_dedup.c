@@ -354,7 +354,9 @@ START_TEST(test_remember_texts)
 			sxt_must_eq(rows[i].n_near, is_first || before[i].n_near);
 			if (before[i].n_near)
 				sxt_must(rows[i].similarity == before[i].similarity);
-			sxt_must_eq(rows[i].near_flags, 0);
+			sxt_must_eq(rows[i].near_flags & ~SIMIDX_DEDUP_EQUAL, 0);
+			if (is_first && !before[i].n_near)
+				sxt_must_eq(rows[i].near_flags, SIMIDX_DEDUP_EQUAL);
 		}
 		close_index();
 	}

@@ -51,6 +51,17 @@ static size_t columns_of(const char *s, size_t length)
 	return width < 0 ? 1 : (size_t)width;
 }
 
+size_t tl_term_columns(const char *s, size_t n)
+{
+	size_t columns = 0, length;
+
+	for (size_t i = 0; i < n; i += length ? length : 1) {
+		length = tl_utf8_length(s + i, n - i);
+		columns += length ? columns_of(s + i, length) : 1;
+	}
+	return columns;
+}
+
 /* Where the longest end of a text begins that fits into `width` columns. */
 static size_t find_end(const char *s, size_t n, size_t width)
 {

@@ -24,6 +24,8 @@ extern const char *const tl_color_words[];
 /** What switches colours on and off. */
 #define TL_BOLD "\033[1m"
 #define TL_RED "\033[1;31m"
+#define TL_STRUCK "\033[9;31m" /* red, with a line through it */
+#define TL_GREEN "\033[1;32m"
 #define TL_PLAIN "\033[m"
 
 /** Whether standard output is a terminal. */
@@ -43,6 +45,9 @@ int tl_term_colors(enum tl_color wanted);
  * beginning, as paths and addresses differ at their ends.
  */
 void tl_term_put(FILE *out, const char *text, size_t size, size_t width);
+
+/** Columns that escaped text takes. */
+size_t tl_term_columns(const char *s, size_t n);
 
 /** A number: on a terminal with commas, "1,234,567". Returns `out`. */
 const char *tl_term_count(char out[TL_NUMBER_SIZE], uint64_t number);

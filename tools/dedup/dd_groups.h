@@ -15,14 +15,7 @@
 #include <simidx_dedup.h>
 
 #include "dedup/dd_against.h"
-#include "dedup/dd_files.h"
-
-/** Where a document is. */
-struct dd_name {
-	uint64_t number; /* among all documents, from 1 */
-	uint64_t line;   /* 0 = it is the whole file */
-	uint32_t file;   /* as dd_files_meet() numbers it */
-};
+#include "dedup/dd_keepers.h"
 
 struct dd_groups;
 

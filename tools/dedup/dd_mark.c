@@ -11,7 +11,10 @@
 
 #define DONE "dd-mark2 done"
 
-/* Standard output and --dups: device, inode and length of each; 0 if it is no regular file. */
+/*
+ * Standard output, --dups and --evidence: device, inode and length of each; 0 if it is no regular
+ * file.
+ */
 #define OPEN "dd-mark2 open"
 #define PLACE " %" PRIx64 " %" PRIx64 " %" PRIx64
 #define SCANNED_PLACE " %" SCNx64 " %" SCNx64 " %" SCNx64
@@ -30,16 +33,18 @@ void dd_mark_write(char mark[DD_MARK_SIZE], const struct dd_options *options, in
 		   int is_complete)
 {
 	const char *word = dd_remember_word(remember);
-	uint64_t output[3], dups[3];
+	uint64_t output[3], dups[3], evidence[3];
 	struct stat status;
 
 	note(output, fstat(STDOUT_FILENO, &status), &status);
 	note(dups, options->dups ? stat(options->dups, &status) : -1, &status);
+	note(evidence, options->evidence ? stat(options->evidence, &status) : -1, &status);
 	if (is_complete)
 		snprintf(mark, DD_MARK_SIZE, DONE " %s", word);
 	else
-		snprintf(mark, DD_MARK_SIZE, OPEN PLACE PLACE " %s", output[0], output[1],
-			 output[2], dups[0], dups[1], dups[2], word);
+		snprintf(mark, DD_MARK_SIZE, OPEN PLACE PLACE PLACE " %s", output[0], output[1],
+			 output[2], dups[0], dups[1], dups[2], evidence[0], evidence[1],
+			 evidence[2], word);
 }
 
 /* It is the last word. */
@@ -57,14 +62,15 @@ int dd_mark_remember(const char *mark)
 
 off_t dd_mark_committed(const char *mark, FILE *out)
 {
-	uint64_t here[3], there[6];
+	uint64_t here[3], there[9];
 	struct stat status;
+	int n;
 
 	note(here, fstat(fileno(out), &status), &status);
-	if (!here[1] || sscanf(mark, OPEN SCANNED_PLACE SCANNED_PLACE, &there[0], &there[1],
-			       &there[2], &there[3], &there[4], &there[5]) != 6)
-		return -1;
-	for (int i = 0; i < 6; i += 3)
+	n = sscanf(mark, OPEN SCANNED_PLACE SCANNED_PLACE SCANNED_PLACE, &there[0], &there[1],
+		   &there[2], &there[3], &there[4], &there[5], &there[6], &there[7], &there[8]);
+	/* Marks of earlier versions have two places. */
+	for (int i = 0; here[1] && i + 3 <= n; i += 3)
 		if (here[0] == there[i] && here[1] == there[i + 1])
 			return (off_t)there[i + 2];
 	return -1;

@@ -6,6 +6,7 @@
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 #include "dedup/dd_memory.h"
+#include "input/in_codec.h"
 #include "input/in_guard.h"
 
 #include <inttypes.h>
@@ -157,6 +158,34 @@ static const struct tl_option output_rows[] = {
 	{ 0 },
 };
 
+static const struct tl_option evidence_rows[] = {
+	{ 0, "evidence", "FILE", TL_TEXT(struct dd_options, evidence),
+	  .help = "write to FILE why each row is left out",
+	  .more = "Write to FILE a JSON object a line for each row that is left out: which row it "
+		  "is and what it is near to, with their places, how similar they are and by "
+		  "which rule. 'simidx-query review FILE' shows such pairs. A name that ends in "
+		  ".gz or .zst is compressed. As with --dups nothing is replaced, and with --index "
+		  "lines are added; what INDEX has with the same label is known and not written. "
+		  "One run at a time writes to a compressed file. Needs 8 bytes of memory for each "
+		  "row that is kept, and in --tmpdir 32 bytes and its label. Not with --pairs." },
+	{ 0, "near-misses", "N", TL_NUMBER(struct dd_options, near_misses, 1, 99),
+	  .help = "with --evidence: also what is N % below the limit",
+	  .more = "With --evidence: write also rows that are kept though a text they were compared "
+		  "with is at most N percent less similar than --similarity asks for, with the "
+		  "most similar one. No more texts are compared for it, so that one far below "
+		  "the limit may not be found (--accept)." },
+	{ 0, "evidence-texts", "N", TL_COUNT(struct dd_options, evidence_texts, 1, 10000),
+	  .help = "with --evidence: N characters of both texts",
+	  .more = "With --evidence: write also N characters of both texts, from round the first "
+		  "difference. For each row that is left out the other text is read again." },
+	{ 0, "max-group", "N", TL_COUNT(struct dd_options, max_group, 1, UINT32_MAX - 1),
+	  .help = "leave out at most N for one document",
+	  .more = "Leave out at most N documents for one that this run has kept (default: any "
+		  "number). What is near to it beyond these stays, and that is told: a template is "
+		  "found so, whose texts are no copies. Not with --pairs or --index." },
+	{ 0 },
+};
+
 static const struct tl_option resource_rows[] = {
 	{ 0, "threads", "N", TL_NUMBER(struct dd_options, threads, 1, TL_MAX_THREADS),
 	  .help = "number of threads (default: one a core)",
@@ -167,7 +196,8 @@ static const struct tl_option resource_rows[] = {
 	  .more = "How much memory may be used: at least 56M and 2M for each thread. One half is "
 		  "for documents that wait and for the index. Of the other half, the program has "
 		  "24M and each thread 1M, and the rest is for what must be known until the end: "
-		  "of each document 56 bytes at most, of each file 150 bytes and its path. When "
+		  "of each document 56 bytes at most (with --evidence 8 more), of each file 150 "
+		  "bytes and its path. When "
 		  "that is full, the run ends with exit 2: all that was read before is decided and "
 		  "printed, and it is told where reading has ended. If there are too many files, "
 		  "or likely too many rows, that is told at the beginning. Not in this are the "
@@ -200,6 +230,8 @@ static const struct tl_option rows[] = {
 	{ ROWS(near_rows) },
 	{ TL_SECTION("What is printed") },
 	{ ROWS(output_rows) },
+	{ TL_SECTION("Why it was decided so") },
+	{ ROWS(evidence_rows) },
 	{ TL_SECTION("Resources") },
 	{ ROWS(resource_rows) },
 	{ TL_HELP_ROW },
@@ -224,6 +256,18 @@ static const struct tl_option rows[] = {
 		       "label2, if it has a label, and no path2, and one of --against has index2. "
 		       "What is not UTF-8 is in path_hex, path2_hex, label_hex, label2_hex, "
 		       "index_hex or index2_hex instead, two hex digits a byte.") },
+	{ TL_PARAGRAPH("Evidence has: similarity, estimate or distance as above; limit, what "
+		       "--similarity was; rule: equal (the same bytes), text (compared), sketch "
+		       "(estimated) or fingerprint; keep: false, and true for a near miss. Then, "
+		       "of the row: path, line, offset and length in bytes where it can be read "
+		       "again, id and label if it has them, format, text_field, hash (XXH3 of the "
+		       "text), excerpt. The same with a 2 at the end of each name of what it is "
+		       "near to; of a document of an earlier run or of --against these are id2, "
+		       "its id there, label2 and index2.") },
+	{ TL_PARAGRAPH("At the end the ten largest groups are told of which ten or more were left "
+		       "out, each with the beginning of the text that stays; and there is a "
+		       "warning, also with -q, if for one document more than 1,000 were left out "
+		       "and more than 1 % of all.") },
 	{ TL_PARAGRAPH("A text that is contained in a much longer one is not near to it. Texts "
 		       "without words are near to texts of the same bytes only, and empty ones to "
 		       "nothing. A file that is reached twice counts once, also by another name of "
@@ -274,14 +318,40 @@ const struct tl_command dd_command = {
 const char *dd_comparing_option(const struct dd_options *options)
 {
 	return options->similarity_given	? "--similarity" :
+	       options->near_misses		? "--near-misses" :
+	       options->evidence_texts		? "--evidence-texts" :
 	       options->compare_all		? "--all" :
 	       options->spill != UINT64_MAX	? "--spill" :
 	       options->remember > 0		? "--remember" :
 						  NULL;
 }
 
+static int check_evidence(const struct dd_options *options)
+{
+	const struct in_codec *codec;
+
+	if (!options->evidence && (options->near_misses || options->evidence_texts))
+		return tl_usage_error("%s goes with --evidence", options->near_misses ?
+							 "--near-misses" : "--evidence-texts");
+	if (options->pairs && (options->evidence || options->max_group))
+		return tl_usage_error("%s is about what is left out, and with --pairs nothing is",
+				      options->evidence ? "--evidence" : "--max-group");
+	if (options->max_group && options->index)
+		return tl_usage_error("--max-group counts within one run, so --index does not go "
+				      "with it");
+	if (options->evidence && !*options->evidence)
+		return tl_usage_error("--evidence: FILE is empty");
+	codec = options->evidence ? in_codec_of_path(options->evidence) : NULL;
+	return codec && in_codec_missing(codec) ?
+		       tl_usage_error("%s: cannot be written %s", options->evidence,
+				      in_codec_missing(codec)) :
+		       TL_PROCEED;
+}
+
 static int check_together(const struct dd_options *options)
 {
+	if (check_evidence(options) != TL_PROCEED)
+		return TL_TROUBLE;
 	if (options->pairs + options->drop_list + options->stream > 1)
 		return tl_usage_error("only one of --pairs, --drop-list and --stream can be given");
 	if (!options->stream && (options->dups || options->index))

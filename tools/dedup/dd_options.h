@@ -27,6 +27,10 @@ struct dd_options {
 	int drop_list;
 	int stream;
 	const char *dups;       /* NULL */
+	const char *evidence;   /* NULL */
+	unsigned near_misses;   /* percent below the similarity; 0 */
+	uint64_t evidence_texts; /* characters; 0 */
+	uint64_t max_group;     /* 0 = any size */
 	const char *index;      /* NULL */
 	int remember;           /* enum simidx_dedup_remember; -1 */
 	struct tl_strings against;

@@ -7,9 +7,13 @@
 #include "common/tl_escape.h"
 #include "common/tl_json.h"
 #include "common/tl_msg.h"
+#include "common/tl_path.h"
 #include "common/tl_term.h"
 #include "dedup/dd_columns.h"
+#include "dedup/dd_evidence.h"
+#include "dedup/dd_facts.h"
 #include "dedup/dd_groups.h"
+#include "dedup/dd_largest.h"
 #include "dedup/dd_mark.h"
 #include "input/in_guard.h"
 
@@ -24,12 +28,13 @@ struct dd_output {
 	const struct dd_options *options;
 	struct dd_files *files;
 	struct dd_index *index; /* NULL before dd_output_begin() */
+	simidx_dedup *dedup;    /* likewise */
 	struct dd_against *against; /* NULL: there are no other indexes */
 	enum simidx_dedup_kind kind;
 	int is_terminal; /* a progress line may stand where rows are to come */
 	FILE *dups;
-	struct in_room kept; /* struct dd_name, by handle; only where they are named */
-	size_t n_kept;
+	struct dd_keepers *keepers;
+	struct dd_evidence *evidence; /* NULL: none is written */
 	struct dd_groups *groups;
 	struct dd_output_counts counts;
 };
@@ -43,50 +48,91 @@ static int is_same(const char *path, int fd, const struct stat *file)
 	       status.st_dev == file->st_dev && status.st_ino == file->st_ino;
 }
 
-/* What is written must not be an input that is named; others are found out when they are met. */
+/* A file that an option names to be written to, if it is there. */
+struct written {
+	const char *option, *path;
+	int is_there;
+	struct stat status;
+};
+
+static struct written look_at(const char *option, const char *path)
+{
+	struct written written = { .option = option, .path = path };
+
+	written.is_there = path && !stat(path, &written.status) &&
+			   S_ISREG(written.status.st_mode);
+	return written;
+}
+
+/* An operand or a list is none of what is written; others are found out when they are met. */
+static int check_input(const char *input, const char *what, const struct written *written,
+		       size_t n)
+{
+	struct stat output;
+
+	for (size_t i = 0; i < n; i++)
+		if (written[i].is_there && is_same(input, STDIN_FILENO, &written[i].status))
+			return tl_error("%s: is %s, so %s cannot write to it", written[i].path,
+					what, written[i].option);
+	if (!fstat(STDOUT_FILENO, &output) && S_ISREG(output.st_mode) &&
+	    is_same(input, STDIN_FILENO, &output))
+		return tl_error("%s: is %s, and standard output, too", input, what);
+	return 0;
+}
+
+static int check_written(const struct written *written, const struct dd_options *options)
+{
+	const char *path = written->path, *option = written->option;
+
+	if (path && strcmp(path, "-") == 0)
+		return tl_usage_error("%s: standard output has what is %s; name a file", option,
+				      options->stream ? "new" : "found");
+	if (!written->is_there)
+		return 0;
+	if (is_same("-", STDOUT_FILENO, &written->status))
+		return tl_error("%s: is standard output, so %s cannot write to it", path, option);
+	if (in_guard_is_file(path))
+		return tl_error("%s: is a file of the index, so %s cannot write to it", path,
+				option);
+	if (written->status.st_size && !options->index)
+		return tl_error("%s: is not empty, and %s replaces nothing: remove it, or name "
+				"another file", path, option);
+	return 0;
+}
+
 static int check_outputs(const struct dd_options *options)
 {
 	const struct in_files_options *inputs = &options->inputs;
-	const char *dups = options->dups;
-	struct stat output, status;
-	int has_output = !fstat(STDOUT_FILENO, &output) && S_ISREG(output.st_mode);
-	int has_dups = dups && !stat(dups, &status) && S_ISREG(status.st_mode);
+	const struct written written[] = { look_at("--dups", options->dups),
+					   look_at("--evidence", options->evidence) };
+	const size_t n = sizeof(written) / sizeof(written[0]);
+	int code = 0;
 
-	for (size_t i = 0; i < inputs->n_operands; i++) {
-		if (has_dups && is_same(inputs->operands[i], STDIN_FILENO, &status))
-			return tl_error("%s: is an input, so --dups cannot write to it", dups);
-		if (has_output && is_same(inputs->operands[i], STDIN_FILENO, &output))
-			return tl_error("%s: is an input, and standard output, too",
-					inputs->operands[i]);
-	}
-	for (size_t i = 0; i < inputs->lists.n; i++) {
-		if (has_dups && is_same(inputs->lists.at[i], STDIN_FILENO, &status))
-			return tl_error("%s: is a list of inputs, so --dups cannot write to it",
-					dups);
-		if (has_output && is_same(inputs->lists.at[i], STDIN_FILENO, &output))
-			return tl_error("%s: is a list of inputs, and standard output, too",
-					inputs->lists.at[i]);
-	}
-	if (!has_dups)
-		return 0;
-	if (is_same("-", STDOUT_FILENO, &status))
-		return tl_error("%s: is standard output, so --dups cannot write to it", dups);
-	if (in_guard_is_file(dups))
-		return tl_error("%s: is a file of the index, so --dups cannot write to it", dups);
-	if (status.st_size && !options->index)
-		return tl_error("%s: is not empty, and --dups replaces nothing: remove it, or name "
-				"another file", dups);
-	return 0;
+	for (size_t i = 0; !code && i < inputs->n_operands; i++)
+		code = check_input(inputs->operands[i], "an input", written, n);
+	for (size_t i = 0; !code && i < inputs->lists.n; i++)
+		code = check_input(inputs->lists.at[i], "a list of inputs", written, n);
+	for (size_t i = 0; !code && i < n; i++)
+		code = check_written(&written[i], options);
+	if (!code && options->dups && options->evidence &&
+	    (strcmp(options->dups, options->evidence) == 0 ||
+	     tl_path_is_same(options->dups, options->evidence)))
+		code = tl_usage_error("--dups and --evidence need a file each");
+	return code;
 }
 
 /* Never so that a file is emptied: whether it is an input is not yet known. */
 static int open_outputs(struct dd_output *output, const struct dd_options *options)
 {
-	if (options->dups && strcmp(options->dups, "-") == 0)
-		return tl_usage_error("--dups: standard output has what is new; name a file");
 	if (check_outputs(options))
 		return TL_TROUBLE;
 	in_guard_add_output(STDOUT_FILENO);
+	if (options->evidence) {
+		output->evidence = dd_evidence_new(options, output->files, output->keepers);
+		if (!output->evidence)
+			return TL_TROUBLE;
+		in_guard_add_output(fileno(dd_evidence_stream(output->evidence)));
+	}
 	if (!options->dups)
 		return 0;
 	output->dups = fopen(options->dups, "ae");
@@ -96,21 +142,26 @@ static int open_outputs(struct dd_output *output, const struct dd_options *optio
 	return 0;
 }
 
+/* Whether kept rows are named, or what is left out for each must be known exactly. */
+static int has_names(const struct dd_options *options)
+{
+	return !options->stream || options->dups || options->evidence || options->max_group;
+}
+
 struct dd_output *dd_output_new(const struct dd_options *options, struct dd_files *files)
 {
 	struct dd_output *output = calloc(1, sizeof(*output));
 
-	if (output)
+	if (output) {
+		output->options = options;
+		output->files = files;
+		output->is_terminal = tl_term_is();
 		output->groups = dd_groups_new(options, files);
-	if (!output || !output->groups) {
-		free(output);
-		tl_error("out of memory");
-		return NULL;
+		output->keepers = dd_keepers_new(files, has_names(options));
 	}
-	output->options = options;
-	output->files = files;
-	output->is_terminal = tl_term_is();
-	if (!open_outputs(output, options))
+	if (!output || !output->groups || !output->keepers)
+		tl_error("out of memory");
+	else if (!open_outputs(output, options))
 		return output;
 	dd_output_free(output);
 	return NULL;
@@ -122,7 +173,8 @@ void dd_output_free(struct dd_output *output)
 		return;
 	if (output->dups)
 		fclose(output->dups);
-	free(output->kept.bytes);
+	dd_evidence_free(output->evidence);
+	dd_keepers_free(output->keepers);
 	dd_groups_free(output->groups);
 	free(output);
 }
@@ -134,28 +186,34 @@ void dd_output_free(struct dd_output *output)
 static int goes_on(const struct dd_output *output, const char *mark)
 {
 	return dd_mark_committed(mark, stdout) >= 0 ||
-	       (output->dups && dd_mark_committed(mark, output->dups) >= 0);
+	       (output->dups && dd_mark_committed(mark, output->dups) >= 0) ||
+	       (output->evidence &&
+		dd_mark_committed(mark, dd_evidence_stream(output->evidence)) >= 0);
 }
 
-int dd_output_begin(struct dd_output *output, struct dd_index *index, struct dd_against *against,
-		    enum simidx_dedup_kind kind, int has_lines)
+int dd_output_begin(struct dd_output *output, const struct dd_decider *decider, int has_lines)
 {
 	char end = output->options->inputs.nul_lists && !has_lines ? '\0' : '\n';
+	struct dd_index *index = decider->index;
 	const char *mark = dd_index_mark(index);
 
 	output->index = index;
-	output->against = against;
-	output->kind = kind;
-	if (!output->options->stream)
-		return 0;
+	output->dedup = decider->dedup;
+	output->against = decider->against;
+	output->kind = decider->kind;
+	dd_keepers_begin(output->keepers, index, decider->against);
 	if (output->options->index && goes_on(output, mark) && dd_index_resume(index))
 		return TL_TROUBLE;
 	/* While nobody else writes: then half a line cannot be of a run that goes on. */
 	if (output->options->index && dd_index_begin(index))
 		return TL_TROUBLE;
-	tl_emit_begin(stdout, end, dd_mark_committed(mark, stdout));
+	if (output->options->stream)
+		tl_emit_begin(stdout, end, dd_mark_committed(mark, stdout));
 	if (output->dups)
 		tl_emit_begin(output->dups, '\n', dd_mark_committed(mark, output->dups));
+	if (output->evidence &&
+	    dd_evidence_begin(output->evidence, decider->kind, decider->dedup, mark))
+		return TL_TROUBLE;
 	if (!output->options->index)
 		return 0;
 	return dd_index_write_mark(index, 0) ? TL_TROUBLE : dd_index_commit(index);
@@ -168,33 +226,22 @@ void dd_output_count(const struct dd_output *output, struct dd_output_counts *co
 
 /* ---- what is known of documents ---- */
 
-static int has_names(const struct dd_output *output)
-{
-	return !output->options->stream || output->dups;
-}
-
-static const struct dd_name *kept_name(const struct dd_output *output, uint64_t handle)
-{
-	return &((const struct dd_name *)output->kept.bytes)[handle];
-}
-
 static int note_kept(struct dd_output *output, const simidx_dedup_row *row)
 {
 	const struct dd_extra *extra = row->extra;
 
-	if (row->flags & SIMIDX_DEDUP_EMPTY || !has_names(output))
+	if (row->flags & SIMIDX_DEDUP_EMPTY)
 		return 0;
-	if (in_room_have(&output->kept, (output->n_kept + 1) * sizeof(struct dd_name)))
-		return tl_error("out of memory");
-	((struct dd_name *)output->kept.bytes)[output->n_kept++] = extra->name;
-	return 0;
+	if (dd_keepers_add(output->keepers, &extra->name))
+		return TL_TROUBLE;
+	return output->evidence ? dd_evidence_keep(output->evidence, row, extra->id) : 0;
 }
 
 void dd_output_bytes(const struct dd_output *output, uint64_t *kept, uint64_t *near)
 {
 	int has_groups = !output->options->stream && !output->options->pairs;
 
-	*kept = has_names(output) ? sizeof(struct dd_name) : 0;
+	*kept = dd_keepers_bytes(output->keepers) + (output->evidence ? DD_FACTS_BYTES : 0);
 	*near = has_groups ? dd_groups_bytes() : 0;
 }
 
@@ -212,61 +259,16 @@ static void json_place(struct tl_json *json, const struct dd_output *output,
 
 /* ---- decisions ---- */
 
-/*
- * A document of this run, or of an earlier one or another index, of which only the label is known,
- * or else the id.
- */
-struct other {
-	const struct dd_name *name; /* NULL: it is not of this run */
-	uint64_t id;
-	const char *label;       /* NULL: it has none */
-	size_t label_size;
-	const char *index;       /* the path of the other index; NULL: it is in none */
-};
-
-/* Labels are valid until the index is written to. */
-static struct other find_other(const struct dd_output *output, const simidx_dedup_near *near)
-{
-	struct other other = { .id = near->id };
-	simidx_reader *reader;
-	simidx_match match;
-
-	if (near->keeper == SIMIDX_DEDUP_AGAINST) {
-		other.index = dd_against_path(output->against, near->against);
-		other.label = dd_against_label(output->against, near->against, near->id,
-					       &other.label_size);
-	} else if (near->keeper != SIMIDX_DEDUP_EARLIER) {
-		other.name = kept_name(output, near->keeper);
-	} else if (!dd_index_reader(output->index, &reader) &&
-		   !simidx_reader_find_id(reader, near->id, &match, NULL)) {
-		other.label = match.label;
-		other.label_size = match.label_size;
-	}
-	return other;
-}
-
 /* A label says which document it is: with the same one both are one document, read again. */
-static int is_itself(const simidx_dedup_row *row, const struct other *other)
+static int is_itself(const simidx_dedup_row *row, const struct dd_keeper *other)
 {
 	return other->label && row->label_size == other->label_size &&
 	       memcmp(row->label, other->label, other->label_size) == 0;
 }
 
-static void put_other(FILE *out, const struct dd_output *output, const struct other *other)
-{
-	if (other->name)
-		put_place(out, output, other->name);
-	else
-		dd_columns_document(out, other->label, other->label_size, other->id);
-	if (!other->index)
-		return;
-	putc('\t', out);
-	dd_columns_path(out, other->index, 0);
-}
-
 /* A document and what it is near to. */
 static void put_pair(FILE *out, const struct dd_output *output, const simidx_dedup_near *near,
-		     const struct dd_name *name, const struct other *other)
+		     const struct dd_name *name, const struct dd_keeper *other)
 {
 	const struct dd_similarity similarity = { near->similarity,
 						  near->flags & SIMIDX_DEDUP_ESTIMATE };
@@ -277,7 +279,7 @@ static void put_pair(FILE *out, const struct dd_output *output, const simidx_ded
 		putc('\t', out);
 		put_place(out, output, name);
 		putc('\t', out);
-		put_other(out, output, other);
+		dd_keepers_put(out, output->keepers, other);
 		putc('\n', out);
 		return;
 	}
@@ -295,76 +297,116 @@ static void put_pair(FILE *out, const struct dd_output *output, const simidx_ded
 	dd_columns_json_end(&json);
 }
 
-/* Of a filter. */
-static void stream(struct dd_output *output, const simidx_dedup_row *row,
-		   const simidx_dedup_near *near)
+/* An input that is new, or stays though it is near to another one. */
+static void emit(const struct dd_output *output, const struct dd_extra *extra)
+{
+	const char *path = dd_files_path(output->files, extra->name.file);
+
+	if (output->options->inputs.nul_lists && !extra->line_size)
+		printf("%s%c", path, '\0');
+	else
+		tl_emit_input(path, extra->line, extra->line_size);
+}
+
+/* Of a filter: a row that is left out. Returns whether it is a document that INDEX has by its own
+   label. */
+static int leave_out(struct dd_output *output, const simidx_dedup_row *row,
+		     const simidx_dedup_near *near)
 {
 	const struct dd_extra *extra = row->extra;
-	const char *path = dd_files_path(output->files, extra->name.file);
-	struct other other;
+	struct dd_keeper other;
 
-	if (!near && output->options->inputs.nul_lists && !extra->line_size) {
-		printf("%s%c", path, '\0');
-		return;
-	}
-	if (!near) {
-		tl_emit_input(path, extra->line, extra->line_size);
-		return;
-	}
 	if (near->keeper < SIMIDX_DEDUP_AGAINST && !output->dups) {
 		output->counts.near++;
-		return;
+		return 0;
 	}
-	other = find_other(output, near);
+	other = dd_keepers_find(output->keepers, near);
 	/* In another index a label may mean another document. */
 	if (near->keeper != SIMIDX_DEDUP_AGAINST && is_itself(row, &other)) {
 		output->counts.known++;
-		return;
+		return 1;
 	}
 	output->counts.near++;
 	output->counts.unnamed += near->keeper == SIMIDX_DEDUP_EARLIER && !other.label &&
 				  !row->label_size;
 	if (output->dups)
 		put_pair(output->dups, output, near, &extra->name, &other);
+	return 0;
 }
 
 static int pair(struct dd_output *output, const simidx_dedup_row *row,
 		const simidx_dedup_near *near, size_t n)
 {
 	const struct dd_extra *extra = row->extra;
-	struct other other;
+	struct dd_keeper other;
 
 	if (n && output->is_terminal)
 		tl_progress_clear();
 	output->counts.near += n;
 	for (size_t i = 0; i < n; i++) {
-		other = find_other(output, &near[i]);
+		other = dd_keepers_find(output->keepers, &near[i]);
 		put_pair(stdout, output, &near[i], &extra->name, &other);
 	}
 	return note_kept(output, row);
+}
+
+/* A row that is near to none; `nearest` is what it is nearly near to, or NULL. */
+static int keep(struct dd_output *output, const simidx_dedup_row *row,
+		const simidx_dedup_near *nearest)
+{
+	const struct dd_options *options = output->options;
+	const struct dd_extra *extra = row->extra;
+	double least = options->similarity - options->near_misses / 100.0 - 1e-9;
+	int code = 0;
+
+	if (options->stream)
+		emit(output, extra);
+	if (output->evidence && nearest && nearest->similarity >= least)
+		code = dd_evidence_add(output->evidence, row, &extra->name, extra->id, nearest, 1);
+	return code ? code : note_kept(output, row);
+}
+
+/* Whether a row stays, as enough were left out for its keeper. It is no keeper itself: what is near
+   to it would be counted anew. */
+static int is_spared(const struct dd_output *output, const simidx_dedup_near *near)
+{
+	return output->options->max_group && near->keeper < SIMIDX_DEDUP_AGAINST &&
+	       dd_keepers_left_out(output->keepers, near) >= output->options->max_group;
 }
 
 int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 		      const simidx_dedup_near *near, size_t n)
 {
 	const struct dd_extra *extra = row->extra;
+	int code = 0;
 
 	if (output->options->pairs)
 		return pair(output, row, near, n);
-	if (output->options->stream) {
-		if (output->is_terminal)
-			tl_progress_clear();
-		stream(output, row, near);
-		return n ? 0 : note_kept(output, row);
-	}
+	if (output->options->stream && output->is_terminal)
+		tl_progress_clear();
 	if (!n)
-		return note_kept(output, row);
+		return keep(output, row, near);
+	if (is_spared(output, near)) {
+		output->counts.spared++;
+		if (output->options->stream)
+			emit(output, extra);
+		return 0;
+	}
+	if (output->options->stream && leave_out(output, row, near))
+		return 0;
+	dd_keepers_count(output->keepers, near, &extra->name);
+	if (output->evidence)
+		code = dd_evidence_add(output->evidence, row, &extra->name, extra->id, near, 0);
+	if (code || output->options->stream)
+		return code;
 	output->counts.near++;
 	return dd_groups_add(output->groups, near, &extra->name);
 }
 
 int dd_output_committing(struct dd_output *output)
 {
+	if (output->evidence && dd_evidence_write(output->evidence))
+		return TL_TROUBLE;
 	if (output->options->index) {
 		if (tl_emit_flush(stdout, "standard output"))
 			return TL_TROUBLE;
@@ -380,8 +422,8 @@ int dd_output_committing(struct dd_output *output)
 int dd_output_finish(struct dd_output *output)
 {
 	struct dd_groups_counts counts;
-	int code = dd_groups_print(output->groups, output->kind, output->kept.bytes,
-				   output->against);
+	int code = dd_groups_print(output->groups, output->kind,
+				   dd_keepers_names(output->keepers), output->against);
 
 	dd_groups_count(output->groups, &counts);
 	output->counts.near = counts.near;
@@ -392,10 +434,35 @@ int dd_output_finish(struct dd_output *output)
 	return code;
 }
 
-void dd_output_tell(const struct dd_output *output)
+/* What the file of --evidence has got. */
+static void tell_evidence(const struct dd_output *output)
+{
+	uint64_t left_out, near_misses;
+	char n[2][TL_NUMBER_SIZE], misses[TL_NUMBER_SIZE + 32] = "";
+
+	if (!output->evidence)
+		return;
+	dd_evidence_count(output->evidence, &left_out, &near_misses);
+	if (output->options->near_misses)
+		snprintf(misses, sizeof(misses), ", and of %s near miss%s",
+			 tl_write_count(near_misses, n[1]), near_misses == 1 ? "" : "es");
+	tl_notice("%s: tells of %s row%s left out%s (simidx-query review shows pairs of it)",
+		  output->options->evidence, tl_write_count(left_out, n[0]),
+		  left_out == 1 ? " that is" : "s that are", misses);
+}
+
+void dd_output_tell(const struct dd_output *output, uint64_t documents)
 {
 	const struct dd_output_counts *counts = &output->counts;
 	char n[TL_NUMBER_SIZE];
+
+	if (output->dedup)
+		dd_largest_tell(output->keepers, output->dedup, documents);
+	tell_evidence(output);
+	if (counts->spared)
+		tl_notice("%s document%s, though near to others, as --max-group is reached",
+			  tl_write_count(counts->spared, n),
+			  counts->spared == 1 ? " stays" : "s stay");
 
 	if (counts->known)
 		tl_notice("%s document%s in %s already, with the same label: not new, and not in "

@@ -16,7 +16,8 @@
 struct dd_output;
 
 /**
- * Begin; opens --dups. Neither that nor standard output may be an input that is named.
+ * Begin; opens --dups and --evidence. Neither these nor standard output may be an input that is
+ * named.
  *
  * @return NULL with a message
  */
@@ -30,21 +31,28 @@ void dd_output_free(struct dd_output *output);
  */
 void dd_output_bytes(const struct dd_output *output, uint64_t *kept, uint64_t *near);
 
+/** What decides, once there is a document. */
+struct dd_decider {
+	struct dd_index *index;
+	struct dd_against *against; /* NULL: there are no other indexes */
+	simidx_dedup *dedup;
+	enum simidx_dedup_kind kind; /* of all documents */
+};
+
 /**
- * The index is open: documents are of this kind. Half a line that a run has left that was killed is
- * ended or removed, and the index says that a run is under way.
+ * The indexes are open. Half a line that a run has left that was killed is ended or removed, and
+ * the index says that a run is under way.
  *
- * @param against    the other indexes; NULL if there are none
  * @param has_lines  the first document is a line of its file, and not the whole file
  * @return 0 or an exit code
  */
-int dd_output_begin(struct dd_output *output, struct dd_index *index, struct dd_against *against,
-		    enum simidx_dedup_kind kind, int has_lines);
+int dd_output_begin(struct dd_output *output, const struct dd_decider *decider, int has_lines);
 
 /** What a row has as simidx_dedup_row.extra, with its line as it came after it, if it is to be
  * written. */
 struct dd_extra {
 	struct dd_name name;
+	uint64_t id; /* of the input; SIMIDX_NO_ID: it has none */
 	size_t line_size;
 	char line[];
 };
@@ -64,6 +72,7 @@ int dd_output_finish(struct dd_output *output);
 struct dd_output_counts {
 	uint64_t near;    /* documents that are near to others; with --pairs the pairs */
 	uint64_t known;   /* documents that the index has by their own labels; not in `near` */
+	uint64_t spared;  /* near to others, and kept as --max-group says */
 	uint64_t unnamed; /* of `near`: to one of an earlier run, and neither has a label */
 	/* documents left out of --drop-list, as fingerprints alone have decided */
 	uint64_t trusted;
@@ -74,7 +83,7 @@ struct dd_output_counts {
 
 void dd_output_count(const struct dd_output *output, struct dd_output_counts *counts);
 
-/** Notices of what was left out of the output. */
-void dd_output_tell(const struct dd_output *output);
+/** Notices of the largest groups of so many documents, and of what was left out of the output. */
+void dd_output_tell(const struct dd_output *output, uint64_t documents);
 
 #endif /* DD_OUTPUT_H */

@@ -177,8 +177,8 @@ static int has_files_only(const struct in_files_options *inputs)
 static int is_written(const char *path)
 {
 	return in_guard_is_output(path) == IN_OUTPUT_HAD_BYTES &&
-	       tl_error("%s: is an input, so nothing can be written to it: let --dups or standard "
-			"output be another file", path);
+	       tl_error("%s: is an input, so nothing can be written to it: let --dups, "
+			"--evidence or standard output be another file", path);
 }
 
 /*
@@ -282,7 +282,8 @@ static int open_dedup(struct run *run)
 	how.flags = (options->no_verify ? SIMIDX_DEDUP_NO_VERIFY : 0) |
 		    (options->compare_all ? SIMIDX_DEDUP_COMPARE_ALL : 0) |
 		    (options->pairs ? SIMIDX_DEDUP_PAIRS : 0) |
-		    (options->index ? SIMIDX_DEDUP_LASTING : 0);
+		    (options->index ? SIMIDX_DEDUP_LASTING : 0) |
+		    (options->near_misses ? SIMIDX_DEDUP_NEAREST : 0);
 	how.similarity = options->similarity;
 	how.max_weight = options->accept;
 	how.max_bits = options->radius;
@@ -332,6 +333,7 @@ static int begin_deciding(struct run *run, enum simidx_dedup_kind kind)
 	const char *of_texts = options->accept >= 0 ? "--accept" :
 			       options->no_verify   ? "--no-verify" :
 						      comparing;
+	struct dd_decider decider;
 	int code;
 
 	run->kind = kind;
@@ -355,12 +357,12 @@ static int begin_deciding(struct run *run, enum simidx_dedup_kind kind)
 	if (code)
 		return code;
 	run->bytes = most_bytes(run);
-	return dd_output_begin(run->output, run->index, run->against, kind,
-			       !run->reader.format->is_whole);
+	decider = (struct dd_decider){ run->index, run->against, run->dedup, kind };
+	return dd_output_begin(run->output, &decider, !run->reader.format->is_whole);
 }
 
 /* What comes back with the decision: where the row is and, of a filter of lines, its line. */
-static int note_extra(struct run *run, simidx_dedup_row *row, uint32_t file)
+static int note_extra(struct run *run, simidx_dedup_row *row, uint64_t id, uint32_t file)
 {
 	const struct in_reader *reader = &run->reader;
 	int has_line = run->options->stream && !reader->format->is_whole;
@@ -370,7 +372,8 @@ static int note_extra(struct run *run, simidx_dedup_row *row, uint32_t file)
 	if (in_room_have(&run->extra, sizeof(*extra) + size))
 		return tl_error("out of memory");
 	extra = run->extra.bytes;
-	extra->name = (struct dd_name){ run->all.documents, reader->line, file };
+	extra->name = (struct dd_name){ run->all.documents, reader->line, file, 0 };
+	extra->id = id;
 	extra->line_size = size;
 	if (size)
 		memcpy(extra->line, reader->kept.bytes, size);
@@ -417,7 +420,7 @@ static int take_row(struct run *run, const struct in_row *given, uint32_t file)
 	}
 	row.label = given->label;
 	row.label_size = given->label ? given->label_size : 0;
-	code = note_extra(run, &row, file);
+	code = note_extra(run, &row, given->id, file);
 	return code ? code : tell(run, simidx_dedup_add(run->dedup, &row, &err), &err);
 }
 

@@ -121,7 +121,7 @@ uint64_t dd_summary_tell(const struct dd_summary *all, const struct dd_options *
 	unread = tell_unread(again, &counts);
 	tell_odd(all, &counts);
 	tell_remembered(options, &counts, remember == SIMIDX_DEDUP_TEXT);
-	dd_output_tell(output);
+	dd_output_tell(output, all->documents);
 	tell_all(all, options, &written);
 	return unread;
 }

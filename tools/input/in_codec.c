@@ -27,7 +27,7 @@ static enum in_magic check_gzip(const unsigned char *bytes, size_t n)
 
 #ifndef HAVE_ZLIB
 
-static const struct in_codec gzip_codec = { "gzip", ".gz", check_gzip, NULL, NULL, NULL };
+static const struct in_codec gzip_codec = { "gzip", ".gz", check_gzip, NULL, NULL, NULL, NULL };
 
 #else
 
@@ -113,8 +113,31 @@ static int step_gzip(void *state, struct in_step *step)
 	return -1;
 }
 
-static const struct in_codec gzip_codec = { "gzip",     ".gz",     check_gzip,
-					begin_gzip, step_gzip, free_gzip };
+static unsigned char *pack_gzip(const void *bytes, size_t n, size_t *packed)
+{
+	z_stream stream = { .next_in = (unsigned char *)bytes, .avail_in = clamp(n) };
+	unsigned char *out = NULL;
+	size_t room;
+
+	if (n > UINT_MAX / 2 || deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
+					     GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+		return NULL;
+	room = deflateBound(&stream, n);
+	out = malloc(room);
+	stream.next_out = out;
+	stream.avail_out = clamp(room);
+	/* There is room for all, so one call ends it. */
+	if (out && deflate(&stream, Z_FINISH) != Z_STREAM_END) {
+		free(out);
+		out = NULL;
+	}
+	*packed = room - stream.avail_out;
+	deflateEnd(&stream);
+	return out;
+}
+
+static const struct in_codec gzip_codec = { "gzip",     ".gz",     check_gzip, begin_gzip,
+					step_gzip,  free_gzip, pack_gzip };
 
 #endif
 
@@ -139,7 +162,7 @@ static enum in_magic check_zstd(const unsigned char *bytes, size_t n)
 
 #ifndef HAVE_ZSTD
 
-static const struct in_codec zstd_codec = { "zstd", ".zst", check_zstd, NULL, NULL, NULL };
+static const struct in_codec zstd_codec = { "zstd", ".zst", check_zstd, NULL, NULL, NULL, NULL };
 
 #else
 
@@ -176,8 +199,20 @@ static int step_zstd(void *state, struct in_step *step)
 	return 0;
 }
 
-static const struct in_codec zstd_codec = { "zstd",     ".zst",    check_zstd,
-					begin_zstd, step_zstd, free_zstd };
+static unsigned char *pack_zstd(const void *bytes, size_t n, size_t *packed)
+{
+	size_t room = ZSTD_compressBound(n);
+	unsigned char *out = malloc(room);
+
+	*packed = out ? ZSTD_compress(out, room, bytes, n, ZSTD_CLEVEL_DEFAULT) : 0;
+	if (!ZSTD_isError(*packed))
+		return out;
+	free(out);
+	return NULL;
+}
+
+static const struct in_codec zstd_codec = { "zstd",     ".zst",    check_zstd, begin_zstd,
+					step_zstd,  free_zstd, pack_zstd };
 
 #endif
 

@@ -2,7 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Ways to compress a file that are read transparently. Each is known by the first bytes.
+ * Ways to compress a file. What is read is known by its first bytes; what is written by the name of
+ * the file.
  */
 
 #ifndef IN_CODEC_H
@@ -33,6 +34,14 @@ struct in_codec {
 	/** Decompress what is there or what there is room for. Returns 0 or -1. */
 	int (*step)(void *state, struct in_step *step);
 	void (*free)(void *state);
+	/**
+	 * Compress `n` bytes, at most 2^30, as a member or frame of its own: one after the other
+	 * they are a file. NULL = not in this build.
+	 *
+	 * @param packed  set to the bytes of it
+	 * @return it, for free(); NULL: memory is short
+	 */
+	unsigned char *(*pack)(const void *bytes, size_t n, size_t *packed);
 };
 
 /** All of them, ending with NULL. */

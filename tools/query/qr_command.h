@@ -65,6 +65,7 @@ extern const struct qr_command qr_export;
 extern const struct qr_command qr_plan;
 extern const struct qr_command qr_idf;
 extern const struct qr_command qr_similar;
+extern const struct qr_command qr_review;
 extern const struct qr_command qr_help;
 
 /**

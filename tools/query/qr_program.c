@@ -75,7 +75,7 @@ static const struct tl_command *const commands[] = {
 	&qr_search.line, &qr_get.line,  &qr_dump.line, &qr_export.line, &qr_pairs.line,
 	&qr_clusters.line, &qr_stats.line, &qr_verify.line,
 	&qr_backup.line, &qr_delete.line, &qr_compact.line, &qr_repair.line, &qr_plan.line,
-	&qr_idf.line, &qr_similar.line, &qr_help.line,
+	&qr_idf.line, &qr_similar.line, &qr_review.line, &qr_help.line,
 	NULL,
 };
 

@@ -1,0 +1,158 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# simidx-query review: what differs is marked, whatever bytes a text has; texts that are gone or changed are told;
+# the sample.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+need_text
+need_json
+export TMPDIR=$tmp/temporary
+mkdir "$TMPDIR"
+
+words() { seq -f "$1%g" "$2" "$3" | tr '\n' ' '; }
+
+# Rows that differ in a known way from the first one.
+row() { printf '{"label":"%s","text":"%s"}\n' "$1" "$2" >>rows.jsonl; }
+row first "$(words w 1 60)"
+row one "$(words w 1 29)other $(words w 31 60)"
+row script "$(words w 1 40)<script>alert('1')</script> & \\u001b[31m\\u009b5m $(words w 41 60)"
+row removed "$(words w 1 10)$(words w 13 60)"
+row '<b>spaces\u001b</b>' "$(words w 1 60 | tr ' ' '\t' | sed 's/\t/\\t/g')"
+row equal "$(words w 1 60)"
+run 0 "$dedup" -q --stream --similarity 0.7 --evidence ev rows.jsonl
+[ "$(wc -l <ev)" -eq 5 ] || fail "$(wc -l <ev) rows are left out"
+
+run 0 "$query" review ev
+cp out shown
+grep -qx '    \.\.\. (17 words) \.\.\. w18 w19 w20 w21 w22 w23 w24 w25 w26 w27 w28 w29 \[-w30-\]' out ||
+	fail 'a word that differs'
+grep -qF '{+other+}' out || fail 'the word in its place'
+tr '\n' ' ' <out | grep -qE "w40 +\{\+<script>alert\('1'\)</script> & +.x1b\[31m.xc2.x9b5m\+\} +w41" || fail 'ESC is not escaped'
+tr '\n' ' ' <out | grep -qE 'w10 +\[-w11 w12-\] +w13' || fail 'words that are removed'
+grep -qF '(No word differs, only what is between words.)' out || fail 'spaces'
+grep -qF '(The texts have the same bytes.)' out || fail 'equal texts'
+grep -qF '<b>spaces\x1b</b>' out || fail 'a label'
+[ "$(tr -d '\n -~' <out | wc -c)" -eq 0 ] || fail 'there are control bytes'
+[ -z "$(awk 'length($0) > 80' out)" ] || fail 'lines of more than 80 columns'
+run 0 "$query" review - <ev
+sed 's/^-:/ev:/' out | cmp - shown || fail 'standard input'
+
+# Colours in place of marks, and no others.
+run 0 "$query" review --color always ev
+grep -qF $'\e[9;31mw30\e[m' out || fail 'no colour'
+grep -qF '[-' out && fail 'marks besides colours'
+[ "$(sed 's/\x1b\[[0-9;]*m//g' out | tr -d '\n -~' | wc -c)" -eq 0 ] || fail 'there are control bytes'
+NO_COLOR=1 run 0 "$query" review ev
+same out shown
+
+# A page: nothing of a text becomes HTML, and there is no script.
+run 0 "$query" review --html page.html ev
+says 'page.html: has 5 pairs'
+grep -qF '&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;' page.html || fail 'no text in the page'
+grep -qF '&lt;b&gt;spaces\x1b&lt;/b&gt;' page.html || fail 'no label in the page'
+grep -qF '<del>w30</del> <ins>other</ins>' page.html || fail 'no marks in the page'
+grep -qiE '<(script|img|link|iframe|a|b)[ >]|https?:|url\(' page.html && fail 'the page has more than text'
+grep -q 'prefers-color-scheme: dark' page.html || fail 'no dark page'
+[ "$(tr -d '\n -~' <page.html | sed 's/…\|–//g' | wc -c)" -eq 0 ] || fail 'control bytes in the page'
+[ "$(grep -o '<section>' page.html | wc -l)" -eq "$(grep -o '</section>' page.html | wc -l)" ] || fail 'sections'
+run 2 "$query" review --html page.html ev
+says 'page.html: exists already'
+run 2 "$query" review --html no/such/page ev
+says 'no/such/page: cannot write: '
+
+# What has changed or is gone: nothing of what is there now is shown; excerpts are.
+rm -f ev2
+run 0 "$dedup" -q --evidence ev2 --evidence-texts 40 rows.jsonl
+cp rows.jsonl rows.saved
+sed 's/other/OTHER/' rows.saved >rows.jsonl
+run 0 "$query" review ev
+[ "$(grep -c 'the text has changed: another one is in its place' out)" -eq 1 ] || fail 'a change is not told'
+grep -qi 'OTHER+' out && fail 'a text is shown that nobody has compared'
+run 0 "$query" review ev2
+grep -qF '[-w30-] {+other+}' out || fail 'no excerpts'
+grep -qF '(This is from the excerpts in the evidence.)' out || fail 'excerpts are not told'
+head -1 rows.saved >rows.jsonl
+run 0 "$query" review ev
+[ "$(grep -c 'the text has changed' out)" -eq 5 ] || fail 'a file that is shorter'
+rm rows.jsonl
+run 0 "$query" review ev
+[ "$(grep -c 'the text is gone: its file is not there' out)" -eq 10 ] || fail 'a file that is gone'
+run 0 "$query" review --html gone.html ev
+[ "$(grep -c '<strong>the text is gone' gone.html)" -eq 10 ] || fail 'a page of texts that are gone'
+mkfifo rows.jsonl
+run 0 timeout 20 "$query" review ev
+rm rows.jsonl
+cp rows.saved rows.jsonl
+run 0 "$query" review ev
+same out shown
+# Rows of compressed files are read by their lines; those of whole files, too.
+if gzip <rows.jsonl >packed.jsonl.gz; then
+	run 0 "$dedup" -q --evidence ev3 packed.jsonl.gz
+	run 0 "$query" review ev3
+	[ "$(grep -c '\[-w30-\]' out)" -eq 1 ] && ! grep -q 'the text' out || fail 'rows of a compressed file'
+fi
+words w 1 60 >a.txt
+{ words w 1 29; echo other; words w 31 60; } >b.txt
+run 0 "$dedup" -q --evidence ev4 a.txt b.txt
+run 0 "$query" review ev4
+grep -qF '[-w30-]' out || fail 'whole files'
+# Fields of other names, and texts of pipes.
+sed 's/"text"/"body"/' rows.saved >body.jsonl
+run 0 "$dedup" -q --text-field body --evidence ev5 body.jsonl
+run 0 "$query" review ev5
+grep -qF '[-w30-]' out || fail '--text-field'
+run 0 "$dedup" -q --evidence ev6 -F jsonl - <rows.jsonl
+run 0 "$query" review ev6
+grep -qF '(the text cannot be read again: it came from standard input)' out || fail 'a pipe'
+
+# The sample: most pairs near the limit, some of each kind, always the same.
+awk 'BEGIN {
+	for (i = 0; i < 3000; i++) {
+		similarity = 75 + i % 25
+		printf "{\"similarity\":%d,\"limit\":80,\"rule\":\"text\",\"keep\":%s,\"path\":\"x\",\"line\":%d,\"path2\":\"x\",\"line2\":1}\n",
+			similarity, similarity < 80 ? "true" : "false", i
+	}
+	for (i = 0; i < 3000; i++)
+		print "{\"similarity\":100,\"limit\":80,\"rule\":\"equal\",\"keep\":false,\"path\":\"x\",\"line\":3,\"path2\":\"x\",\"line2\":1}"
+	print "{\"similarity\":null,\"rule\":\"fingerprint\",\"keep\":false,\"path\":\"x\",\"line\":3,\"id2\":7,\"index2\":\"ix\"}"
+}' >many
+run 0 "$query" review many
+cp out first
+grep -q '^1 of 50: ' out && grep -q '^50 of 50: ' out || fail 'not 50 pairs'
+sed -n 's/^ *\([0-9]*\)  \(.*\), \([0-9]*\) shown$/\1 \2: \3/p' out | diff - <(cat <<'END'
+600 near misses, below the limit: 20
+600 up to 5 points above the limit: 15
+600 5 to 10 points above the limit: 7
+1200 more than 10 points above the limit: 5
+3000 the same bytes: 2
+1 by fingerprints alone: 1
+END
+) || fail 'another division'
+run 0 "$query" review --sample 50 many
+same out first
+run 0 "$query" review --sample 3 many
+[ "$(grep -c ' of 3: ' out)" -eq 3 ] || fail 'not three pairs'
+run 0 "$query" review --sample 1000 many
+[ "$(grep -c ' of 1000: ' out)" -eq 1000 ] || fail 'not 1,000 pairs'
+
+# What is no evidence.
+run 2 "$query" review rows.jsonl
+says 'rows.jsonl:1: no evidence: it has no rule or no similarity'
+says 'rows.jsonl: is no evidence of simidx-dedup'
+{ head -3 ev; echo '{"similarity":'; echo '[]'; tail -2 ev; } >mixed
+run 1 "$query" review mixed
+says 'mixed:4: no evidence: it is no JSON object'
+[ "$(grep -c ' of 5: ' out)" -eq 5 ] || fail 'the other lines'
+run 2 "$query" review no-such-file
+says 'no-such-file: cannot open: '
+run 2 "$query" --json review ev
+says 'review is for people; EVIDENCE itself is JSON'
+run 2 "$query" review --sample 0 ev
+says '--sample: expected a number in 1..1000'
+printf '{"similarity":90,"limit":80,"rule":"<i>\\u001b","keep":false,"path":"/etc/passwd","line":1,"offset":0,"length":99999999999,"format":"jsonl","hash":"0123456789abcdef","path2":"a\\u0000b","id2":5}\n' >forged
+run 0 "$query" review forged
+[ "$(tr -d '\n -~' <out | wc -c)" -eq 0 ] || fail 'control bytes of a rule'
+grep -q 'root' out && fail 'a file that nobody has compared is shown'
+
+finish

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The file of --evidence: a JSON object a line, for each row that is left out, and with
+ * --near-misses for kept ones that are nearly near to another one: which rows they are, where their
+ * texts lie, what these hash to, and by which rule it was decided. simidx-query review reads it.
+ * Where the name says so the file is compressed; what each commit adds is a member or frame of its
+ * own.
+ */
+
+#ifndef DD_EVIDENCE_H
+#define DD_EVIDENCE_H
+
+#include <simidx_dedup.h>
+
+#include <stdio.h>
+
+#include "dedup/dd_keepers.h"
+#include "dedup/dd_options.h"
+
+struct dd_evidence;
+
+/**
+ * Begin; the file must be one that can be written to (dd_output_new() has checked that).
+ *
+ * @return NULL with a message
+ */
+struct dd_evidence *dd_evidence_new(const struct dd_options *options, struct dd_files *files,
+				    struct dd_keepers *keepers);
+
+/** Close the file. NULL is allowed. */
+void dd_evidence_free(struct dd_evidence *evidence);
+
+/**
+ * The index is open: documents are of this kind. What a run has left that was killed, and had not
+ * committed, is removed where it is half a line or compressed.
+ *
+ * @param dedup  for excerpts of texts
+ * @param mark   of the last run, dd_index_mark()
+ * @return 0 or an exit code
+ */
+int dd_evidence_begin(struct dd_evidence *evidence, enum simidx_dedup_kind kind,
+		      simidx_dedup *dedup, const char *mark);
+
+/** A row is kept as a keeper of others, `id` in the input. Returns 0 or an exit code. */
+int dd_evidence_keep(struct dd_evidence *evidence, const simidx_dedup_row *row, uint64_t id);
+
+/**
+ * A row is left out, or kept and nearly near.
+ *
+ * @param is_kept  that
+ * @return 0 or an exit code
+ */
+int dd_evidence_add(struct dd_evidence *evidence, const simidx_dedup_row *row,
+		    const struct dd_name *name, uint64_t id, const simidx_dedup_near *near,
+		    int is_kept);
+
+/**
+ * Write what was added; with --index it is synced, too. Called before each commit.
+ *
+ * @return 0 or an exit code
+ */
+int dd_evidence_write(struct dd_evidence *evidence);
+
+/** The stream that is written to, for the mark. */
+FILE *dd_evidence_stream(const struct dd_evidence *evidence);
+
+/** Lines so far: of rows left out, and of those nearly near. */
+void dd_evidence_count(const struct dd_evidence *evidence, uint64_t *left_out,
+		       uint64_t *near_misses);
+
+#endif /* DD_EVIDENCE_H */

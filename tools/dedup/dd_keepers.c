@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "dedup/dd_keepers.h"
+
+#include "common/tl_msg.h"
+#include "dedup/dd_columns.h"
+#include "input/in_room.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct dd_keepers {
+	struct dd_files *files;
+	struct dd_index *index;     /* NULL before dd_keepers_begin() */
+	struct dd_against *against; /* NULL: there are no other indexes */
+	int has_names;
+	struct in_room names;       /* struct dd_name */
+	size_t n;
+	struct dd_counters counters;
+};
+
+struct dd_keepers *dd_keepers_new(struct dd_files *files, int has_names)
+{
+	struct dd_keepers *keepers = calloc(1, sizeof(*keepers));
+
+	if (keepers) {
+		keepers->files = files;
+		keepers->has_names = has_names;
+	}
+	return keepers;
+}
+
+void dd_keepers_free(struct dd_keepers *keepers)
+{
+	if (keepers)
+		free(keepers->names.bytes);
+	free(keepers);
+}
+
+void dd_keepers_begin(struct dd_keepers *keepers, struct dd_index *index,
+		      struct dd_against *against)
+{
+	keepers->index = index;
+	keepers->against = against;
+}
+
+int dd_keepers_add(struct dd_keepers *keepers, const struct dd_name *name)
+{
+	if (!keepers->has_names)
+		return 0;
+	if (in_room_have(&keepers->names, (keepers->n + 1) * sizeof(*name)))
+		return tl_error("out of memory");
+	((struct dd_name *)keepers->names.bytes)[keepers->n++] = *name;
+	return 0;
+}
+
+size_t dd_keepers_bytes(const struct dd_keepers *keepers)
+{
+	return keepers->has_names ? sizeof(struct dd_name) : 0;
+}
+
+const struct dd_name *dd_keepers_names(const struct dd_keepers *keepers)
+{
+	return keepers->names.bytes;
+}
+
+static int is_of_this_run(const simidx_dedup_near *near)
+{
+	return near->keeper < SIMIDX_DEDUP_AGAINST;
+}
+
+struct dd_keeper dd_keepers_find(struct dd_keepers *keepers, const simidx_dedup_near *near)
+{
+	struct dd_keeper keeper = { .id = near->id };
+	simidx_reader *reader;
+	simidx_match match;
+
+	if (near->keeper == SIMIDX_DEDUP_AGAINST) {
+		keeper.index = dd_against_path(keepers->against, near->against);
+		keeper.label = dd_against_label(keepers->against, near->against, near->id,
+						&keeper.label_size);
+	} else if (is_of_this_run(near)) {
+		if (keepers->has_names)
+			keeper.name = &dd_keepers_names(keepers)[near->keeper];
+	} else if (!dd_index_reader(keepers->index, &reader) &&
+		   !simidx_reader_find_id(reader, near->id, &match, NULL)) {
+		keeper.label = match.label;
+		keeper.label_size = match.label_size;
+	}
+	return keeper;
+}
+
+void dd_keepers_count(struct dd_keepers *keepers, const simidx_dedup_near *near,
+		      const struct dd_name *name)
+{
+	struct dd_name *kept;
+
+	if (near->keeper == SIMIDX_DEDUP_AGAINST) {
+		dd_counters_add(&keepers->counters, near->id, near->against + 1, name);
+	} else if (!is_of_this_run(near)) {
+		dd_counters_add(&keepers->counters, near->id, 0, name);
+	} else if (!keepers->has_names) {
+		dd_counters_add(&keepers->counters, near->keeper, DD_OF_THIS_RUN, name);
+	} else {
+		kept = &((struct dd_name *)keepers->names.bytes)[near->keeper];
+		kept->left_out += kept->left_out < UINT32_MAX;
+	}
+}
+
+uint64_t dd_keepers_left_out(const struct dd_keepers *keepers, const simidx_dedup_near *near)
+{
+	return is_of_this_run(near) ? dd_keepers_names(keepers)[near->keeper].left_out : 0;
+}
+
+/* Put one in its place among the n largest so far. Returns how many these are now. */
+static size_t rank(struct dd_large *out, size_t n, size_t most, const struct dd_large *one)
+{
+	size_t i = n;
+
+	if (!one->n || (n == most && one->n <= out[n - 1].n))
+		return n;
+	for (; i > 0 && out[i - 1].n < one->n; i--)
+		if (i < most)
+			out[i] = out[i - 1];
+	out[i] = *one;
+	return n < most ? n + 1 : n;
+}
+
+size_t dd_keepers_largest(const struct dd_keepers *keepers, struct dd_large *out, size_t most)
+{
+	struct dd_large one = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < keepers->n; i++) {
+		one.near.keeper = i;
+		one.n = dd_keepers_names(keepers)[i].left_out;
+		n = rank(out, n, most, &one);
+	}
+	for (size_t i = 0; i < sizeof(keepers->counters.slot) / sizeof(*keepers->counters.slot);
+	     i++) {
+		const struct dd_counted *counted = &keepers->counters.slot[i];
+
+		one = (struct dd_large){ .near.id = counted->id, .n = counted->n };
+		one.first = counted->other == DD_OF_THIS_RUN ? &counted->first : NULL;
+		one.near.keeper = one.first	 ? counted->id :
+				  counted->other ? SIMIDX_DEDUP_AGAINST :
+						   SIMIDX_DEDUP_EARLIER;
+		one.near.against = counted->other ? counted->other - 1 : 0;
+		n = rank(out, n, most, &one);
+	}
+	return n;
+}
+
+void dd_keepers_put(FILE *out, const struct dd_keepers *keepers, const struct dd_keeper *keeper)
+{
+	if (keeper->name)
+		dd_columns_path(out, dd_files_path(keepers->files, keeper->name->file),
+				keeper->name->line);
+	else
+		dd_columns_document(out, keeper->label, keeper->label_size, keeper->id);
+	if (!keeper->index)
+		return;
+	putc('\t', out);
+	dd_columns_path(out, keeper->index, 0);
+}
+
+void dd_keepers_put_large(FILE *out, struct dd_keepers *keepers, const struct dd_large *large)
+{
+	struct dd_keeper keeper = dd_keepers_find(keepers, &large->near);
+
+	if (!large->first) {
+		dd_keepers_put(out, keepers, &keeper);
+		return;
+	}
+	fputs("what ", out);
+	dd_columns_path(out, dd_files_path(keepers->files, large->first->file),
+			large->first->line);
+	fputs(" is near to", out);
+}

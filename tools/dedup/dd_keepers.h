@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * What rows are left out for: the names of the rows that are kept, and how many were left out for
+ * each of them and for documents of earlier runs and other indexes.
+ *
+ * Memory: where rows are named, a struct dd_name for each kept one, which has its count in what
+ * would be padding. Otherwise, and for all others, the counters of dd_counters.h.
+ */
+
+#ifndef DD_KEEPERS_H
+#define DD_KEEPERS_H
+
+#include <simidx_dedup.h>
+
+#include <stdio.h>
+
+#include "dedup/dd_against.h"
+#include "dedup/dd_counters.h"
+#include "dedup/dd_files.h"
+#include "dedup/dd_index.h"
+#include "dedup/dd_name.h"
+
+/**
+ * A document of this run, or of an earlier one or another index, of which only the label is known,
+ * or else the id.
+ */
+struct dd_keeper {
+	const struct dd_name *name; /* NULL: it is not of this run, or has no name */
+	uint64_t id;
+	const char *label;       /* NULL: it has none */
+	size_t label_size;
+	const char *index;       /* the path of the other index; NULL: it is in none */
+};
+
+struct dd_keepers;
+
+/** None yet; `has_names`: kept rows are named. NULL when memory is short. */
+struct dd_keepers *dd_keepers_new(struct dd_files *files, int has_names);
+
+/** Free. NULL is allowed. */
+void dd_keepers_free(struct dd_keepers *keepers);
+
+/** The indexes are open; `against` is NULL if there are no others. */
+void dd_keepers_begin(struct dd_keepers *keepers, struct dd_index *index,
+		      struct dd_against *against);
+
+/** Note a row that is kept, in the order of handles. Returns 0, or TL_TROUBLE with a message. */
+int dd_keepers_add(struct dd_keepers *keepers, const struct dd_name *name);
+
+/** Bytes for each. */
+size_t dd_keepers_bytes(const struct dd_keepers *keepers);
+
+/** The names of the kept rows, by handle; valid until the next one is added. */
+const struct dd_name *dd_keepers_names(const struct dd_keepers *keepers);
+
+/** What another one is near to. Its label is valid until one of the indexes is used. */
+struct dd_keeper dd_keepers_find(struct dd_keepers *keepers, const simidx_dedup_near *near);
+
+/** One more was left out for it, `name`. */
+void dd_keepers_count(struct dd_keepers *keepers, const simidx_dedup_near *near,
+		      const struct dd_name *name);
+
+/** How many were left out for it; 0 for what is not of this run. Rows have names. */
+uint64_t dd_keepers_left_out(const struct dd_keepers *keepers, const simidx_dedup_near *near);
+
+/** One for which many were left out. */
+struct dd_large {
+	simidx_dedup_near near; /* keeper, id and against are set */
+	uint64_t n;             /* how many; for one without a name, at least */
+	const struct dd_name *first; /* the first of these, if it has no name; or NULL */
+};
+
+/**
+ * Those for which the most were left out, the largest first.
+ *
+ * @param most  room for so many in `out`
+ * @return how many there are
+ */
+size_t dd_keepers_largest(const struct dd_keepers *keepers, struct dd_large *out, size_t most);
+
+/** A document of this run to a stream, as a path or FILE:LINE; one of others by label or id. */
+void dd_keepers_put(FILE *out, const struct dd_keepers *keepers, const struct dd_keeper *keeper);
+
+/** The same for one of the largest: what has no name by the first that was left out for it. */
+void dd_keepers_put_large(FILE *out, struct dd_keepers *keepers, const struct dd_large *large);
+
+#endif /* DD_KEEPERS_H */

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "dedup/dd_largest.h"
+
+#include "common/tl_msg.h"
+#include "common/tl_number.h"
+#include "common/tl_utf8.h"
+
+#include <stdlib.h>
+
+#define MOST_GROUPS 10
+
+/* Groups of which fewer were left out are no news. */
+#define LEAST_LEFT_OUT 10
+
+/* Above both there is a warning: documents, and percent of all. */
+#define MANY 1000
+#define MANY_PERCENT 1
+
+/* Characters of an excerpt. */
+#define EXCERPT 60
+
+/* Bytes of the first characters of a text. */
+static size_t excerpt_size(const char *text, size_t size)
+{
+	size_t at = 0;
+
+	for (int i = 0; i < EXCERPT && at < size; i++) {
+		size_t length = tl_utf8_length(text + at, size - at);
+
+		at += length ? length : 1;
+	}
+	return at;
+}
+
+/* A line: how many, for what, and how that begins. */
+static void put_group(FILE *out, struct dd_keepers *keepers, simidx_dedup *dedup,
+		      const struct dd_large *group)
+{
+	char number[TL_NUMBER_SIZE];
+	const char *text;
+	size_t size, shown;
+
+	fprintf(out, "%9s  ", tl_write_count(group->n, number));
+	dd_keepers_put_large(out, keepers, group);
+	if (simidx_dedup_text(dedup, &group->near, &text, &size, NULL) || !size)
+		return;
+	shown = excerpt_size(text, size);
+	fputs("  ", out);
+	/* The message escapes what is no text; here only what would cut it short. */
+	for (size_t i = 0; i < shown; i++)
+		putc(text[i] == '\n' || text[i] == '\r' || text[i] == '\t' || !text[i] ? ' ' :
+											 text[i],
+		     out);
+	fputs(shown < size ? "..." : "", out);
+}
+
+static void warn(struct dd_keepers *keepers, const struct dd_large *group, uint64_t documents)
+{
+	char n[TL_NUMBER_SIZE], *name = NULL;
+	size_t size;
+	FILE *out = open_memstream(&name, &size);
+
+	if (out) {
+		dd_keepers_put_large(out, keepers, group);
+		fclose(out);
+	}
+	tl_error("warning: %s of all documents (%.1f %%) are left out for one, %s: if that is a "
+		 "template, they may be no copies (--evidence shows them, --max-group keeps them)",
+		 tl_write_count(group->n, n), 100.0 * (double)group->n / (double)documents,
+		 name ? name : "?");
+	free(name);
+}
+
+void dd_largest_tell(struct dd_keepers *keepers, simidx_dedup *dedup, uint64_t documents)
+{
+	struct dd_large group[MOST_GROUPS];
+	size_t n = dd_keepers_largest(keepers, group, MOST_GROUPS);
+
+	for (size_t i = 0; i < n && group[i].n >= LEAST_LEFT_OUT; i++) {
+		char *line = NULL;
+		size_t size;
+		FILE *out = open_memstream(&line, &size);
+
+		if (!out)
+			return;
+		put_group(out, keepers, dedup, &group[i]);
+		fclose(out);
+		if (!i)
+			tl_notice("the largest groups, by how many are left out for one document:");
+		tl_notice("%s", line);
+		free(line);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (group[i].n > MANY && group[i].n * 100 > documents * MANY_PERCENT)
+			warn(keepers, &group[i], documents);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "query/qr_review.h"
+
+#include "common/tl_msg.h"
+#include "input/in_lines.h"
+#include "query/qr_texts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_SAMPLE 1000
+
+/* Messages about single lines beyond this are only counted. */
+#define MAX_REPORTED 20
+
+/* If the first so many lines are none, all are. */
+#define HOPELESS 10
+
+struct options {
+	uint64_t sample;
+	const char *html;
+};
+
+/* ---- what is said ---- */
+
+const char *qr_review_similarity(const struct in_pair *pair, char out[QR_SIMILARITY_SIZE])
+{
+	if (pair->has_distance)
+		snprintf(out, QR_SIMILARITY_SIZE, "%" PRIu64 " bit%s", pair->distance,
+			 pair->distance == 1 ? "" : "s");
+	else if (pair->similarity < 0)
+		snprintf(out, QR_SIMILARITY_SIZE, "no similarity");
+	else
+		snprintf(out, QR_SIMILARITY_SIZE, pair->is_estimate ? "about %.0f %%, limit %g" :
+								      "%.1f %%, limit %g",
+			 pair->similarity, pair->limit);
+	return out;
+}
+
+const char *qr_review_fate(const struct in_pair *pair)
+{
+	return pair->is_kept ? "kept: a near miss" : "left out";
+}
+
+const char *qr_review_trouble(const struct in_side *side)
+{
+	switch (side->found) {
+	case IN_FOUND:
+		return NULL;
+	case IN_CHANGED:
+		return "the text has changed: another one is in its place";
+	case IN_GONE:
+		return "the text is gone: its file is not there";
+	default:
+		break;
+	}
+	if (side->index)
+		return "the text is not in a file: an index remembers it";
+	return side->has_hash ? "the text cannot be read again: it came from standard input" :
+				"it is no text";
+}
+
+int qr_review_words(const struct in_pair *pair,
+		    void (*show)(void *ctx, const struct qr_shown *shown), void *ctx,
+		    const char **note)
+{
+	const struct in_side *new = &pair->side[0], *old = &pair->side[1];
+	struct qr_difference difference = { 0 };
+	int rc = 0;
+
+	*note = NULL;
+	if (new->found == IN_FOUND && old->found == IN_FOUND)
+		rc = qr_words_show(old->text, old->text_size, new->text, new->text_size, show, ctx,
+				   &difference);
+	else if (new->excerpt && old->excerpt)
+		rc = qr_words_show(old->excerpt, old->excerpt_size, new->excerpt,
+				   new->excerpt_size, show, ctx, &difference);
+	else
+		return 0;
+	if (new->found != IN_FOUND || old->found != IN_FOUND)
+		*note = "This is from the excerpts in the evidence.";
+	else if (difference.is_rough)
+		*note = "More than 1,000 words differ, so all between the first and the last is "
+			"taken to.";
+	else if (new->is_cut || old->is_cut)
+		*note = "Only the first megabyte of each text was compared here.";
+	else if (!difference.places && strcmp(pair->rule, "equal") != 0)
+		*note = "No word differs, only what is between words.";
+	else if (!difference.places)
+		*note = "The texts have the same bytes.";
+	return rc;
+}
+
+/* ---- reading ---- */
+
+static int read_lines(struct in_lines *lines, const char *path, struct qr_sample *sample,
+		      uint64_t *rejected)
+{
+	const char *line, *reason;
+	struct in_pair pair;
+	uint64_t met = 0;
+	enum in_result rc;
+	size_t size;
+	int failed = 0;
+
+	while ((rc = in_lines_next(lines, &line, &size)) != IN_END && rc != IN_FATAL && !failed) {
+		if (rc == IN_ROW && !size)
+			continue;
+		reason = "it is too long";
+		if (rc == IN_ROW && !in_evidence_parse(line, size, &pair, &reason)) {
+			pair.number = lines->line;
+			failed = qr_sample_meet(sample, &pair, line, size);
+			met++;
+			in_pair_free(&pair);
+			continue;
+		}
+		if (rc == IN_ROW)
+			in_pair_free(&pair);
+		if (++*rejected <= MAX_REPORTED)
+			tl_error("%s:%" PRIu64 ": no evidence: %s", path, lines->line, reason);
+		if (!met && *rejected == HOPELESS)
+			break;
+	}
+	if (failed)
+		return tl_error("out of memory");
+	if (!met && *rejected)
+		return tl_error("%s: is no evidence of simidx-dedup", path);
+	if (rc == IN_FATAL)
+		return tl_error("%s: %s", path, lines->source.reason);
+	if (*rejected > MAX_REPORTED)
+		tl_error("%s: %" PRIu64 " lines in all are no evidence", path, *rejected);
+	return 0;
+}
+
+static int read_evidence(const char *path, struct qr_sample *sample, uint64_t *rejected)
+{
+	struct in_lines lines = { 0 };
+	int fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+	int code;
+
+	if (fd < 0)
+		return tl_error("%s: cannot open: %s", path, strerror(errno));
+	if (!fstat(fd, &status) && S_ISDIR(status.st_mode)) {
+		close(fd);
+		return tl_error("%s: is a directory", path);
+	}
+	in_lines_begin(&lines, fd, '\n');
+	code = read_lines(&lines, path, sample, rejected);
+	in_lines_free(&lines);
+	if (fd != STDIN_FILENO)
+		close(fd);
+	return code;
+}
+
+/* ---- the command ---- */
+
+/* A new file, so that none is lost. */
+static int write_page(const char *path, const struct qr_review *review)
+{
+	FILE *out = fopen(path, "wxe");
+	int is_short, failed;
+
+	if (!out)
+		return tl_error(errno == EEXIST ? "%s: exists already" : "%s: cannot write: %s",
+				path, strerror(errno));
+	is_short = qr_review_page(out, review);
+	failed = ferror(out);
+	failed |= fclose(out);
+	if (!is_short && !failed) {
+		tl_notice("%s: has %zu pair%s", path, review->n, review->n == 1 ? "" : "s");
+		return 0;
+	}
+	tl_error(is_short ? "out of memory" : "%s: cannot write: %s", path, strerror(errno));
+	unlink(path);
+	return TL_TROUBLE;
+}
+
+static int review(struct qr_context *ctx, const struct options *options, const char *path)
+{
+	struct qr_sample *sample = qr_sample_new(options->sample);
+	struct qr_review review = { .path = path };
+	uint64_t rejected = 0;
+	int code = sample ? 0 : tl_error("out of memory");
+
+	if (!code)
+		code = read_evidence(path, sample, &rejected);
+	if (!code) {
+		review.pair = qr_sample_draw(sample, &review.n, review.met, review.drawn);
+		code = review.pair ? qr_texts_read(review.pair, review.n) :
+				     tl_error("out of memory");
+	}
+	if (!code && tl_stop_requested())
+		code = tl_error("stopped by a signal");
+	if (!code)
+		code = options->html ? write_page(options->html, &review) :
+				       qr_review_term(ctx, &review);
+	qr_sample_free(sample);
+	return !code && rejected ? TL_PARTLY : code;
+}
+
+static int run_review(struct qr_context *ctx, int argc, char **argv)
+{
+	struct options options = { 0 };
+	int code = qr_parse(&qr_review, ctx, &options, argc, argv);
+
+	if (code != TL_PROCEED)
+		return code;
+	if (!*argv[optind])
+		return tl_usage_error("review: EVIDENCE is empty");
+	if (ctx->json)
+		return tl_usage_error("review is for people; EVIDENCE itself is JSON");
+	if (options.html && !*options.html)
+		return tl_usage_error("review: FILE is empty");
+	if (in_evidence_missing())
+		return tl_error("%s", in_evidence_missing());
+	tl_stop_on_signals();
+	return review(ctx, &options, argv[optind]);
+}
+
+static const struct tl_option rows[] = {
+	{ 0, "sample", "N", TL_NUMBER(struct options, sample, 1, MOST_SAMPLE),
+	  .standard = "50", .help = "show at most N pairs",
+	  .more = "Show at most N pairs. Of 50 there are 15 near misses, 15 of less than 5 points "
+		  "above the limit, 7 of less than 10 and 5 of more, 2 of the same bytes and 5 "
+		  "that fingerprints have decided; where there are too few of one, others "
+		  "take their place. It is drawn by chance, but the same from the same EVIDENCE." },
+	{ 0, "html", "FILE", TL_TEXT(struct options, html),
+	  .help = "write a page of HTML to FILE",
+	  .more = "Write them to the new file FILE as one page of HTML, without scripts and "
+		  "without anything from elsewhere, light or dark as the browser is set." },
+	{ TL_SECTION("What is shown") },
+	{ TL_PARAGRAPH("Of each pair both rows with their places, how similar they are, and the "
+		       "words round each difference: [-what only the one has that was kept-] and "
+		       "{+what only the other has+}, or in colours. The texts are read again at "
+		       "their places, so the command is to be run in the directory in which "
+		       "simidx-dedup was. A text that is gone or has changed since is told; of "
+		       "such a pair the excerpts are shown that simidx-dedup --evidence-texts has "
+		       "written. Control bytes are escaped.") },
+	{ TL_SECTION("Examples") },
+	{ TL_EXAMPLE("simidx-dedup --evidence why.jsonl --near-misses 5 rows.jsonl >groups",
+		     "Write evidence of what is left out, and of what nearly is.") },
+	{ TL_EXAMPLE("simidx-query review why.jsonl", "Look at 50 pairs of it.") },
+	{ TL_SECTION("Exit status") },
+	{ TL_PARAGRAPH("0: shown. 1: some lines of EVIDENCE are none. 2: it could not be done.") },
+	{ 0 },
+};
+
+const struct qr_command qr_review = {
+	.line = { .name = "review", .operands = "EVIDENCE", .least = 1, .most = 1,
+		  .summary = "show pairs of rows that simidx-dedup took for near",
+		  .about = "Show a sample of the pairs in EVIDENCE, a file that simidx-dedup "
+			   "--evidence has written, or '-' for standard input: what differs in "
+			   "their texts. Most of them are close to the limit.",
+		  .options = rows, .program = &qr_program },
+	.run = run_review,
+};

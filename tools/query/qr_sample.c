@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "query/qr_sample.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <simidx_sketch.h>
+
+const char *const qr_kind_names[QR_KINDS] = {
+	[QR_BELOW] = "near misses, below the limit",
+	[QR_AT_LIMIT] = "up to 5 points above the limit",
+	[QR_ABOVE] = "5 to 10 points above the limit",
+	[QR_FAR_ABOVE] = "more than 10 points above the limit",
+	[QR_EQUAL] = "the same bytes",
+	[QR_BY_FP] = "by fingerprints alone",
+};
+
+/* Percent of the sample, if there are enough of each. */
+static const size_t shares[QR_KINDS] = { 30, 30, 15, 10, 5, 10 };
+
+/* A line that may be drawn. */
+struct line {
+	uint64_t rank; /* the lines of a kind with the lowest ones are drawn */
+	uint64_t number;
+	char *bytes;
+	size_t size;
+};
+
+struct kind {
+	struct line *line; /* room for `most` */
+	size_t n;
+	uint64_t met;
+};
+
+struct qr_sample {
+	size_t most;
+	struct kind kind[QR_KINDS];
+	struct in_pair *pair;
+	size_t n_pairs;
+};
+
+struct qr_sample *qr_sample_new(size_t most)
+{
+	struct qr_sample *sample = calloc(1, sizeof(*sample));
+	int is_short = !sample;
+
+	for (int i = 0; !is_short && i < QR_KINDS; i++) {
+		sample->kind[i].line = calloc(most, sizeof(struct line));
+		is_short = !sample->kind[i].line;
+	}
+	if (sample) {
+		sample->most = most;
+		sample->pair = calloc(most, sizeof(*sample->pair));
+	}
+	if (!is_short && sample->pair)
+		return sample;
+	qr_sample_free(sample);
+	return NULL;
+}
+
+void qr_sample_free(struct qr_sample *sample)
+{
+	if (!sample)
+		return;
+	for (int i = 0; i < QR_KINDS; i++) {
+		for (size_t k = 0; k < sample->kind[i].n; k++)
+			free(sample->kind[i].line[k].bytes);
+		free(sample->kind[i].line);
+	}
+	for (size_t i = 0; i < sample->n_pairs; i++)
+		in_pair_free(&sample->pair[i]);
+	free(sample->pair);
+	free(sample);
+}
+
+static enum qr_kind kind_of(const struct in_pair *pair)
+{
+	double above = pair->similarity - pair->limit;
+
+	if (pair->has_distance || pair->similarity < 0)
+		return QR_BY_FP;
+	if (pair->is_kept)
+		return QR_BELOW;
+	if (strcmp(pair->rule, "equal") == 0)
+		return QR_EQUAL;
+	return above < 5 ? QR_AT_LIMIT : above < 10 ? QR_ABOVE : QR_FAR_ABOVE;
+}
+
+int qr_sample_meet(struct qr_sample *sample, const struct in_pair *pair, const char *line,
+		   size_t size)
+{
+	struct kind *kind = &sample->kind[kind_of(pair)];
+	struct line met = { simidx_feature_hash(&pair->number, sizeof(pair->number)),
+			    pair->number, NULL, size };
+	size_t worst = 0;
+
+	kind->met++;
+	if (kind->n == sample->most) {
+		for (size_t i = 1; i < kind->n; i++)
+			if (kind->line[i].rank > kind->line[worst].rank)
+				worst = i;
+		if (met.rank > kind->line[worst].rank)
+			return 0;
+	} else {
+		worst = kind->n;
+	}
+	met.bytes = malloc(size);
+	if (!met.bytes)
+		return -1;
+	memcpy(met.bytes, line, size);
+	free(kind->line[worst].bytes);
+	kind->line[worst] = met;
+	kind->n += worst == kind->n;
+	return 0;
+}
+
+/* How many of each kind: its share, at least one; what is left goes to the first kinds. */
+static void divide(const struct qr_sample *sample, size_t drawn[QR_KINDS])
+{
+	size_t left = sample->most;
+
+	for (int i = 0; i < QR_KINDS; i++) {
+		size_t share = sample->most * shares[i] / 100;
+
+		drawn[i] = share ? share : 1;
+		if (drawn[i] > sample->kind[i].n)
+			drawn[i] = sample->kind[i].n;
+		if (drawn[i] > left)
+			drawn[i] = left;
+		left -= drawn[i];
+	}
+	for (int i = 0; i < QR_KINDS; i++) {
+		size_t more = sample->kind[i].n - drawn[i];
+
+		more = more < left ? more : left;
+		drawn[i] += more;
+		left -= more;
+	}
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static int by_similarity(const void *a, const void *b)
+{
+	const struct in_pair *x = a, *y = b;
+
+	if (x->similarity != y->similarity)
+		return x->similarity < y->similarity ? -1 : 1;
+	if (x->distance != y->distance)
+		return x->distance > y->distance ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+struct in_pair *qr_sample_draw(struct qr_sample *sample, size_t *n, uint64_t met[QR_KINDS],
+			       size_t drawn[QR_KINDS])
+{
+	const char *reason;
+
+	divide(sample, drawn);
+	for (int i = 0; i < QR_KINDS; i++) {
+		struct kind *kind = &sample->kind[i];
+		size_t first = sample->n_pairs;
+
+		met[i] = kind->met;
+		if (kind->n)
+			qsort(kind->line, kind->n, sizeof(*kind->line), by_rank);
+		for (size_t k = 0; k < drawn[i]; k++) {
+			struct in_pair *pair = &sample->pair[sample->n_pairs++];
+
+			/* It was read before, so only memory can be short. */
+			if (in_evidence_parse(kind->line[k].bytes, kind->line[k].size, pair,
+					      &reason))
+				return NULL;
+			pair->number = kind->line[k].number;
+		}
+		if (drawn[i])
+			qsort(sample->pair + first, drawn[i], sizeof(*sample->pair),
+			      by_similarity);
+	}
+	*n = sample->n_pairs;
+	return sample->pair;
+}
