@@ -4,7 +4,8 @@
 /*
  * One pass of a rival over some queries, in one of several ways.
  *
- *   mean       one query after the other, CPU time of the thread, no clock in between
+ *   mean       one query after the other, CPU time of the thread and of a server, if there is
+ *              one; no clock in between
  *   times      the same with a clock reading around each query: quantiles of the wall clock
  *   swept      64 MiB of other memory are written before each query, so that caches are cold
  *   cold       the file leaves memory before each query, except what another query elsewhere

@@ -39,15 +39,16 @@ struct bn_setup {
 	uint64_t seed;
 	unsigned radius;
 	const char *dir;  /**< where files go */
-	const char *mih;  /**< program of bench/mih, or NULL */
 	uint64_t memory;  /**< of the loader */
 	int keep;         /**< leave indexes behind, and use those that are there */
 };
 
 #define BN_REASON 160 /**< room for why a rival is not there */
 
+#define BN_NAME 40
+
 struct bn_rival {
-	char name[40];
+	char name[BN_NAME];
 	char plan[16];      /**< "" where there is none */
 	enum bn_simd simd;  /**< of the comparisons, where simd_set */
 	int simd_set;
@@ -72,6 +73,8 @@ struct bn_rival {
 	void (*weigh)(void *session, unsigned radius, unsigned probes);
 	/** Have the file leave memory. Returns the share that stayed. */
 	double (*chill)(void *session);
+	/** CPU seconds that other processes have spent for it so far, such as a server. */
+	double (*elsewhere)(void *session);
 	/** Instead of sessions: another process runs the pass over set->query[first..]. */
 	void (*pass)(struct bn_rival *rival, const char *work, uint64_t first, uint64_t n,
 		     struct bn_figures *out);
@@ -98,8 +101,11 @@ int bn_scan_make(const struct bn_setup *setup, enum bn_simd simd, struct bn_riva
 int bn_probes_make(const struct bn_setup *setup, struct bn_rival *rival, char *reason);
 /** One hash table of all neighbours of all documents, probed once. */
 int bn_neighbours_make(const struct bn_setup *setup, struct bn_rival *rival, char *reason);
-/** mih-rs, in a process of its own. */
-int bn_mih_make(const struct bn_setup *setup, struct bn_rival *rival, char *reason);
+/** A program in a process of its own, which bn_peer.c describes. */
+int bn_peer_make(const struct bn_setup *setup, const char *program, struct bn_rival *rival,
+		 char *reason);
+/** What such a program is called: its file name without what follows a dot. */
+void bn_peer_name(const char *program, char name[BN_NAME]);
 /** The library. `layout` is one of enum simidx_layout. */
 int bn_own_make(const struct bn_setup *setup, const char *plan, unsigned layout,
 		struct bn_rival *rival, char *reason);

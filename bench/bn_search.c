@@ -24,6 +24,7 @@ struct bench {
 	uint64_t documents, queries;
 	unsigned rounds;
 	const char *set, *plans, *simd, *only, *works;
+	char *peers;
 	struct bn_set data;
 	struct bn_rival rival[BN_MAX_RIVALS];
 	unsigned n_rivals;
@@ -162,14 +163,24 @@ static void add_own(struct bench *b)
 		    reason);
 }
 
+static void add_peers(struct bench *b)
+{
+	char name[BN_NAME], reason[BN_REASON];
+
+	for (char *at = strtok(b->peers, ","); at; at = strtok(NULL, ",")) {
+		bn_peer_name(at, name);
+		if (is_wanted(b, name))
+			add(b, name, bn_peer_make(&b->setup, at, next(b), reason), reason);
+	}
+}
+
 static void add_rivals(struct bench *b)
 {
 	char reason[BN_REASON];
 
 	fprintf(stderr, "%s, %llu documents\n", b->data.name, (unsigned long long)b->data.n);
-	/* Before anything is big: this one is forked. */
-	if (is_wanted(b, "mih-rs"))
-		add(b, "mih-rs", bn_mih_make(&b->setup, next(b), reason), reason);
+	/* Before anything is big: these are forked. */
+	add_peers(b);
 	for (int level = 0; level < BN_SIMD_LEVELS; level++) {
 		int best = (enum bn_simd)level == bn_simd_best();
 
@@ -217,7 +228,7 @@ static void begin_report(struct bench *b, unsigned class)
 	for (unsigned i = 0; i < b->n_rivals; i++) {
 		report->rival[i] = b->rival[i].name;
 		report->arrays[i] = arrays_of(b, &b->rival[i]);
-		if (b->rival[i].pass)
+		if (!strcmp(b->rival[i].name, "mih-rs"))
 			report->mih = (int)i;
 	}
 	for (unsigned w = 0; w < b->n_works; w++) {
@@ -307,7 +318,9 @@ static const char figures[] =
 	"                    fingerprints (43,745 neighbours within 3 bits); 200 queries\n"
 	"  neighbours        a hash table of all neighbours of all documents, one look-up;\n"
 	"                    569 kB a document, so it is built for up to 10,000 documents\n"
-	"  mih-rs            an exact index in memory, from crates.io; a process of its own\n"
+	"  NAME              a program that --peers lists, without its folder and what follows a\n"
+	"                    dot; a process of its own. bench/peers/search.sh builds some, such\n"
+	"                    as mih-rs, an exact index in memory\n"
 	"\n"
 	"Sets; all come from the seed:\n"
 	"  uniform    random fingerprints\n"
@@ -321,7 +334,8 @@ static const char figures[] =
 	"(1,000 of them, 200 of 'equal'), and 'other'.\n"
 	"\n"
 	"Works, and what \"us\" is in their lines:\n"
-	"  single      one query after the other: mean CPU time; p50_us and p99_us by the clock\n"
+	"  single      one query after the other: mean CPU time, also of a server, if there is\n"
+	"              one; p50_us and p99_us by the clock\n"
 	"  batch-N     N queries in one call: mean CPU time of the process\n"
 	"  weighted-N  one after the other by weights as texts have them, N probes each, up to "
 	"the\n"
@@ -345,6 +359,7 @@ static const char figures[] =
 
 static void parse(struct bench *b, int argc, char **argv)
 {
+	const char *peers = "";
 	uint64_t megabytes = 0;
 	const struct bn_option options[] = {
 		{ 'n', "documents", "N", BN_COUNT, &b->documents, "to store (1000000)" },
@@ -366,7 +381,8 @@ static void parse(struct bench *b, int argc, char **argv)
 		{ 'K', "keep", NULL, BN_FLAG, &b->setup.keep,
 		  "leave them there, and use those that are" },
 		{ 'm', "memory", "MB", BN_COUNT, &megabytes, "of the loader (1024)" },
-		{ 'M', "mih", "PROGRAM", BN_TEXT, &b->setup.mih, "what bench/mih.sh has built" },
+		{ 'P', "peers", "LIST", BN_TEXT, &peers,
+		  "programs that take part, such as bench/mih.sh builds" },
 		{ 'S', "seed", "N", BN_COUNT, &b->setup.seed, "(1)" },
 		{ 0 },
 	};
@@ -384,6 +400,8 @@ static void parse(struct bench *b, int argc, char **argv)
 
 	bn_parse(&usage, argc, argv);
 	b->setup.memory = megabytes << 20;
+	b->peers = bn_alloc(strlen(peers) + 1, 1);
+	strcpy(b->peers, peers);
 	snprintf(b->names, sizeof(b->names), "%s", b->works);
 	for (char *at = strtok(b->names, ","); at; at = strtok(NULL, ",")) {
 		if (b->n_works == BN_MAX_WORKS)
@@ -423,6 +441,7 @@ int main(int argc, char **argv)
 	while (b->n_rivals)
 		bn_rival_destroy(&b->rival[--b->n_rivals]);
 	bn_set_free(&b->data);
+	free(b->peers);
 	free(b);
 	return 0;
 }

@@ -10,9 +10,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
-
-#include <simidx_info.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
@@ -126,19 +123,4 @@ int bn_listed(const char *list, const char *word)
 		list += list != NULL;
 	}
 	return 0;
-}
-
-void bn_print_machine(void)
-{
-	char line[256], cpu[256] = "unknown";
-	FILE *info = fopen("/proc/cpuinfo", "r");
-
-	while (info && fgets(line, sizeof(line), info))
-		if (sscanf(line, "model name : %250[^\"\\\n]", cpu) == 1)
-			break;
-	if (info)
-		fclose(info);
-	printf("\"cpu\":\"%s\",\"cores\":%ld,\"compiler\":\"%s\",\"library\":\"%s, %s\"", cpu,
-	       sysconf(_SC_NPROCESSORS_ONLN), __VERSION__, simidx_version(),
-	       simidx_build_info());
 }

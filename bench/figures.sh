@@ -134,7 +134,7 @@ measure_uniform() {
 	fi
 	if [ -n "$mih" ]; then
 		# shellcheck disable=SC2086
-		search mih $both --only simidx,mih-rs --work single --mih "$mih"
+		search mih $both --only simidx,mih-rs --work single --peers "$mih"
 	elif [ "$r" = 1 ]; then
 		skip mih 'no --mih PROGRAM'
 	fi

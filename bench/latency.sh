@@ -43,6 +43,6 @@ for n in ${sizes//,/ }; do
 	for who in simidx,arrays,scan probes ${mih:+mih-rs}; do
 		# shellcheck disable=SC2086 # words of a command
 		${BN_RUN-} "$bench/bn_search" --documents "$n" --dir "$dir" --queries "$queries" \
-			--rounds "$rounds" --work single --only "$who" ${mih:+--mih "$mih"}
+			--rounds "$rounds" --work single --only "$who" ${mih:+--peers "$mih"}
 	done
 done

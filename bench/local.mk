@@ -24,6 +24,7 @@ EXTRA_PROGRAMS += $(bench_programs)
 EXTRA_LIBRARIES += bench/libbench.a
 bench_libbench_a_SOURCES = \
 	bench/bn_arrays.c \
+	bench/bn_machine.c \
 	bench/bn_near.c \
 	bench/bn_near.h \
 	bench/bn_options.c \
@@ -52,8 +53,8 @@ bench_bn_index_SOURCES = bench/bn_index.c
 bench_bn_index_LDADD = bench/libbench.a lib/libsimidx.la -lm
 
 bench_bn_search_SOURCES = \
-	bench/bn_mih.c \
 	bench/bn_naive.c \
+	bench/bn_peer.c \
 	bench/bn_scan.c \
 	bench/bn_search.c
 bench_bn_search_LDADD = bench/libbench.a lib/libsimidx.la
@@ -197,12 +198,21 @@ EXTRA_DIST += \
 	bench/mih.sh \
 	bench/mih/Cargo.toml \
 	bench/mih/src/main.rs \
+	bench/peers/1e0ng-simhash.py \
 	bench/peers/dedup.py \
+	bench/peers/faiss.cc \
 	bench/peers/minhash.py \
+	bench/peers/peer.c \
+	bench/peers/peer.h \
+	bench/peers/redis.c \
+	bench/peers/search.sh \
+	bench/peers/sqlite.c \
+	bench/peers/table.awk \
 	bench/second_day.py \
 	bench/quality/make_set.py \
 	bench/quality/plot.awk \
 	bench/results/README.md \
 	bench/results/latency.jsonl \
+	bench/results/peers.jsonl \
 	bench/svg.awk
 CLEANFILES += $(bench_programs:=$(EXEEXT))

@@ -3,7 +3,7 @@
 # Copyright the libsimidx authors
 #
 # Builds mih-rs as a contestant and prints the path of the program, for
-#     bench/bn_search --mih "$(bench/mih.sh)" ...
+#     bench/bn_search --peers "$(bench/mih.sh)" ...
 # cargo fetches the crate. Usage: mih.sh [DIRECTORY to build in]
 set -eu
 src=$(cd "$(dirname "$0")" && pwd)/mih
@@ -20,4 +20,4 @@ mkdir -p "$to/src"
 cp "$src/Cargo.toml" "$to/"
 cp "$src/src/main.rs" "$to/src/"
 (cd "$to" && RUSTFLAGS='-C target-cpu=native' cargo build --release --quiet) >&2
-echo "$to/target/release/bn_mih"
+echo "$to/target/release/mih-rs"

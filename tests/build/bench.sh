@@ -112,21 +112,36 @@ grep -q '^{"bench":"check",.*"us":[0-9.]*,"checked_us":[0-9.]*,"ratio":[0-9.]*,.
 rm -rf "$dir"/bench-*
 
 # Finds nothing, whatever is asked.
-cat >"$dir/none" <<'END'
+cat >"$dir/mih-rs.sh" <<'END'
 #!/bin/sh
 echo '{"build_s":0.1,"bytes":1,"blocks":1}'
 while read -r line; do
 	echo '{"mean_us":0.1,"p50_us":0.1,"p99_us":0.1,"n":0,"sum":"0"}'
 done
 END
-chmod +x "$dir/none"
+chmod +x "$dir/mih-rs.sh"
 status=0
 "$bench/bn_search" --dir "$dir" --documents 1000 --queries 100 --only simidx,mih-rs \
-	--mih "$dir/none" >"$dir/out" 2>"$dir/table" || status=$?
+	--peers "$dir/mih-rs.sh" >"$dir/out" 2>"$dir/table" || status=$?
 [ $status -eq 1 ]
 grep -q 'mih-rs finds 0 documents' "$dir/table"
-
 rm -rf "$dir"/bench-*
+
+# Other libraries, where they are installed: their answers are the same, or it fails.
+bash "$SX_SRCDIR/bench/peers/search.sh" --bench "$bench" --dir "$dir/peers" --documents 1000 --queries 100 \
+	--rounds 1 --only simidx,sqlite,redis >"$dir/out" 2>"$dir/table" || {
+	cat "$dir/table"
+	exit 1
+}
+for who in simidx-4x16 simidx-3x22 sqlite redis; do
+	grep -q "^| $who | [0-9.]* ([0-9]*) |\$" "$dir/out" || grep "^Left out: $who, needs" "$dir/out"
+done
+[ "$(ls "$dir/peers")" = peers ]
+rm -r "$dir/peers"
+# The table in README is what was measured.
+awk -f "$SX_SRCDIR/bench/peers/table.awk" "$SX_SRCDIR/bench/results/peers.jsonl" >"$dir/out"
+grep -c '^| ' "$dir/out" | grep -qx 10
+grep -vxFf "$SX_SRCDIR/README.md" "$dir/out" && exit 1
 for writer in '' --in-process; do
 	# shellcheck disable=SC2086
 	"$bench/bn_live" --dir "$dir" --documents 20000 --queries 500 --rounds 2 --threshold 3000 \

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright the libsimidx authors
 
-//! mih-rs as a contestant of bench/bn_search: see bench/bn_mih.c for who talks to it.
+//! mih-rs as a contestant of bench/bn_search: see bench/bn_peer.c for who talks to it.
 //!
-//! bn_mih FILE RADIUS reads 64-bit words: the number of documents, the number of queries, the
+//! mih-rs FILE RADIUS reads 64-bit words: the number of documents, the number of queries, the
 //! documents, the queries. It prints one line when its index is built, and one for each line
 //! "WORK FIRST COUNT" that it reads, where WORK is check, mean, times or swept.
 
