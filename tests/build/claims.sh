@@ -101,7 +101,7 @@ tools=$SX_BUILDDIR/tools
 		"$tools/simidx-query" $command --help
 	done
 	grep -hE '^\s*{ .*, "[a-z0-9-]+",' bench/*.c bench/quality/*.c | sed 's/.*, "\([a-z0-9-]*\)",.*/--\1/'
-	cat bench/*.sh bench/quality/*.py check.sh quickstart.sh
+	cat bench/*.sh bench/peers/*.sh bench/quality/*.py check.sh quickstart.sh
 	./configure --help | sed 'p; s/--enable-/--disable-/; s/--with-/--without-/'
 } >"$known"
 # Of other programs: git, pkg-config, zstd.
