@@ -57,7 +57,10 @@ grep -q 'prefers-color-scheme: dark' page.html || fail 'no dark page'
 [ "$(tr -d '\n -~' <page.html | sed 's/…\|–//g' | wc -c)" -eq 0 ] || fail 'control bytes in the page'
 [ "$(grep -o '<section>' page.html | wc -l)" -eq "$(grep -o '</section>' page.html | wc -l)" ] || fail 'sections'
 run 2 "$query" review --html page.html ev
-says 'page.html: exists already'
+says 'page.html: exists already: remove it, or name another file'
+run 2 "$query" review --html - ev
+says '--html: the page is written to a file; name one'
+[ ! -e - ] || fail 'a page is called -'
 run 2 "$query" review --html no/such/page ev
 says 'no/such/page: cannot write: '
 
@@ -80,9 +83,29 @@ run 0 "$query" review ev
 [ "$(grep -c 'the text is gone: its file is not there' out)" -eq 10 ] || fail 'a file that is gone'
 run 0 "$query" review --html gone.html ev
 [ "$(grep -c '<strong>the text is gone' gone.html)" -eq 10 ] || fail 'a page of texts that are gone'
+# What is there and cannot be read is not gone. Root reads whatever it wants.
+unreadable() {
+	for evidence in ev ev.lines; do
+		run 0 timeout 20 "$query" review "$evidence"
+		[ "$(grep -c 'the text cannot be read: its file' out)" -eq 10 ] || fail "$1 of $evidence is not told"
+	done
+}
+sed -E 's/"(offset|length)2?":[0-9]+,//g' ev >ev.lines
 mkfifo rows.jsonl
-run 0 timeout 20 "$query" review ev
+unreadable 'a fifo'
 rm rows.jsonl
+mkdir rows.jsonl
+unreadable 'a directory'
+rmdir rows.jsonl
+cp rows.saved rows.jsonl
+chmod 000 rows.jsonl
+[ -r rows.jsonl ] || unreadable 'a file without permission'
+rm -f rows.jsonl
+run 0 "$query" review ev.lines
+[ "$(grep -c 'the text is gone: its file is not there' out)" -eq 10 ] || fail 'a file that is gone, by lines'
+sed 's/"jsonl"/"new"/g' ev >ev.format
+run 0 "$query" review ev.format
+[ "$(grep -c 'the text cannot be read again: its format is not known' out)" -eq 10 ] || fail 'an unknown format'
 cp rows.saved rows.jsonl
 run 0 "$query" review ev
 same out shown
@@ -97,14 +120,63 @@ words w 1 60 >a.txt
 run 0 "$dedup" -q --evidence ev4 a.txt b.txt
 run 0 "$query" review ev4
 grep -qF '[-w30-]' out || fail 'whole files'
+[ "$(grep -c 'a\.txt' out)" -eq 1 ] || fail 'the path of a file is told twice'
+run 0 "$query" review --html files.html ev4
+grep -q 'a\.txt (' files.html && fail 'the path of a file is told twice in the page'
 # Fields of other names, and texts of pipes.
 sed 's/"text"/"body"/' rows.saved >body.jsonl
 run 0 "$dedup" -q --text-field body --evidence ev5 body.jsonl
 run 0 "$query" review ev5
 grep -qF '[-w30-]' out || fail '--text-field'
+# Members that the run did not read may be anything.
+sed 's/"text"/"id":{"x":1},"text"/; 2s/{"x":1}/-5/; s/"label":"[^"]*"/"label":[3],"label_hex":7,"name":"n"/' rows.saved >odd.jsonl
+sed 's/"id":[^,]*,/"id":18446744073709551615,/' odd.jsonl >large.jsonl
+for odd in odd large; do
+	encoding=$([ $odd = odd ] || echo '--fp-encoding dec')
+	# shellcheck disable=SC2086
+	run 0 "$dedup" -q $encoding --id-field number --label-field name --evidence ev.$odd $odd.jsonl
+	run 0 "$query" review ev.$odd
+	grep -qF '[-w30-]' out && ! grep -q 'the text has changed' out || fail "members that were not read: $odd"
+	sed -E 's/"(offset|length)2?":[0-9]+,//g' ev.$odd >ev.lines
+	run 0 "$query" review ev.lines
+	grep -qF '[-w30-]' out && ! grep -q 'the text has changed' out || fail "members that were not read, by lines: $odd"
+done
+# Fingerprints alone have decided: of equal texts no blanks differ.
+run 0 "$dedup" -q --no-verify --evidence ev.fp rows.jsonl
+run 0 "$query" review ev.fp
+grep -qF '(The texts have the same bytes.)' out || fail 'equal texts by their fingerprints'
+grep -qF '(No word differs, only what is between words.)' out || fail 'spaces by fingerprints'
 run 0 "$dedup" -q --evidence ev6 -F jsonl - <rows.jsonl
 run 0 "$query" review ev6
 grep -qF '(the text cannot be read again: it came from standard input)' out || fail 'a pipe'
+
+# Characters that are not seen or turn the direction are shown as bytes, wherever they stand.
+turned=$'x\xe2\x80\xaey.jsonl'
+sed 's/other/oth\\u202eer\\u200b\\u2066\\u061c/; s/"one"/"o\\u202ene"/' rows.saved >"$turned"
+run 0 "$dedup" -q --evidence ev.turned "$turned"
+run 0 "$query" review ev.turned
+tr -d '\n ' <out | grep -qF '{+oth\xe2\x80\xaeer\xe2\x80\x8b\xe2\x81\xa6\xd8\x9c+}' || fail 'a text that turns'
+grep -qF 'o\xe2\x80\xaene' out || fail 'a label that turns'
+grep -qF 'x\xe2\x80\xaey.jsonl' out || fail 'a path that turns'
+[ "$(tr -d '\n -~' <out | wc -c)" -eq 0 ] || fail 'there are characters that are not seen'
+run 0 "$query" review --html turned.html ev.turned
+grep -qF 'oth\xe2\x80\xaeer' turned.html || fail 'a text that turns in the page'
+[ "$(tr -d '\n -~' <turned.html | sed 's/…\|–//g' | wc -c)" -eq 0 ] || fail 'characters in the page that are not seen'
+
+# A signal ends the command, and it says so.
+mkfifo slow
+"$query" review slow >out 2>err &
+reader=$!
+exec 3>slow
+cat ev >&3
+sleep 0.5
+kill -TERM $reader
+wait $reader
+[ $? -eq 2 ] || fail 'a signal while evidence is read'
+exec 3>&-
+unseen=yes
+says 'stopped by a signal'
+grep -q 'cannot read' err && fail 'a signal is an error of reading'
 
 # The sample: most pairs near the limit, some of each kind, always the same.
 awk 'BEGIN {
@@ -138,8 +210,25 @@ run 0 "$query" review --sample 1000 many
 
 # What is no evidence.
 run 2 "$query" review rows.jsonl
-says 'rows.jsonl:1: no evidence: it has no rule or no similarity'
-says 'rows.jsonl: is no evidence of simidx-dedup'
+errors <<'END'
+simidx-query: rows.jsonl: is no evidence (line 1: it has no rule or no similarity); give the file that simidx-dedup --evidence FILE has written
+END
+seq 100 >groups
+run 2 "$query" review groups
+errors <<'END'
+simidx-query: groups: is no evidence (line 1: it is no JSON object); give the file that simidx-dedup --evidence FILE has written
+END
+for wrong in 100.5 1e308 -3 '"90"' true '[]'; do
+	{ head -2 ev; head -1 ev | sed "s/\"similarity\":[^,]*/\"similarity\":$wrong/"; } >mixed
+	run 1 "$query" review mixed
+	says 'mixed:3: no evidence: its similarity is no number in 0..100'
+	{ head -2 ev; head -1 ev | sed "s/\"limit\":[^,]*/\"limit\":$wrong/"; } >mixed
+	run 1 "$query" review mixed
+	says 'mixed:3: no evidence: its limit is no number in 0..100'
+done
+{ head -1 ev | sed 's/"similarity":[^,]*/"distance":-1/'; cat ev; } >mixed
+run 1 "$query" review mixed
+says 'mixed:1: no evidence: its distance is no number from 0'
 { head -3 ev; echo '{"similarity":'; echo '[]'; tail -2 ev; } >mixed
 run 1 "$query" review mixed
 says 'mixed:4: no evidence: it is no JSON object'
@@ -154,5 +243,28 @@ printf '{"similarity":90,"limit":80,"rule":"<i>\\u001b","keep":false,"path":"/et
 run 0 "$query" review forged
 [ "$(tr -d '\n -~' <out | wc -c)" -eq 0 ] || fail 'control bytes of a rule'
 grep -q 'root' out && fail 'a file that nobody has compared is shown'
+
+# No line of evidence has more than 1 MiB: reading ends there, also of what never ends.
+run 2 timeout 60 "$query" review /dev/zero
+errors <<'END'
+simidx-query: /dev/zero: is no evidence (line 1: it is longer than 1 MiB); give the file that simidx-dedup --evidence FILE has written
+END
+{ cat ev; head -c 3000000 /dev/zero; } >long
+run 2 "$query" review long
+says 'long:6: no evidence: it is longer than 1 MiB'
+# Of 600 lines that are nearly as long, the memory for 50 is enough.
+awk 'BEGIN {
+	x = "x"
+	while (length(x) < 1000000)
+		x = x x
+	x = substr(x, 1, 1000000)
+	for (i = 0; i < 600; i++)
+		printf "{\"similarity\":%s,\"limit\":80,\"rule\":\"%s\",\"keep\":%s,\"path\":\"x\",\"path2\":\"y\",\"x\":\"%s\"}\n",
+			i % 6 == 5 ? "null" : 79 + i % 5 * 4, i % 6 == 4 ? "equal" : "text", i % 5 ? "false" : "true", x
+}' >wide
+if (ulimit -v 110000 && "$query" --version) >/dev/null 2>&1; then
+	(ulimit -v 110000; exec "$query" review wide) >out 2>err || fail "more than 110 MB: $(head -2 err)"
+	[ "$(grep -c ' of 50: ' out)" -eq 50 ] || fail 'not 50 pairs of long lines'
+fi
 
 finish

@@ -7,18 +7,41 @@
 
 #include <string.h>
 
+/* What is written as it is, or is not, besides what always is. */
+#define KEEP_BACKSLASH 1
+#define SHOW_UNSEEN 2
+
+/*
+ * Whether a character is not seen where it stands, or turns the direction of what follows: U+061C,
+ * U+200B..U+200F, U+2028..U+202E, U+2066..U+2069 and U+FEFF. With them a text can look like
+ * another one.
+ */
+static int is_unseen(const unsigned char *p, size_t length)
+{
+	if (length == 2)
+		return p[0] == 0xd8 && p[1] == 0x9c;
+	if (length != 3)
+		return 0;
+	if (p[0] == 0xe2 && p[1] == 0x80)
+		return (p[2] >= 0x8b && p[2] <= 0x8f) || (p[2] >= 0xa8 && p[2] <= 0xae);
+	return (p[0] == 0xe2 && p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9) ||
+	       (p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf);
+}
+
 /* Length of the character at s if it may be printed as it is, else 0. */
-static size_t plain_length(const char *s, size_t n, int keep_backslash)
+static size_t plain_length(const char *s, size_t n, int how)
 {
 	const unsigned char *p = (const unsigned char *)s;
 	size_t length = tl_utf8_length(s, n);
 
 	if (length == 1 && (p[0] < 0x20 || p[0] == 0x7f))
 		return 0;
-	if (length == 1 && p[0] == '\\' && !keep_backslash)
+	if (length == 1 && p[0] == '\\' && !(how & KEEP_BACKSLASH))
 		return 0;
 	/* U+0080..U+009F: terminals take some of them for commands. */
 	if (length == 2 && p[0] == 0xc2 && p[1] < 0xa0)
+		return 0;
+	if (how & SHOW_UNSEEN && is_unseen(p, length))
 		return 0;
 	return length;
 }
@@ -36,12 +59,12 @@ static void put_byte(FILE *out, char c)
 		fprintf(out, "\\x%02x", (unsigned char)c);
 }
 
-static void put_text(FILE *out, const char *s, size_t n, int keep_backslash)
+static void put_text(FILE *out, const char *s, size_t n, int how)
 {
 	size_t run = 0, length;
 
 	while (run < n) {
-		length = plain_length(s + run, n - run, keep_backslash);
+		length = plain_length(s + run, n - run, how);
 		if (length > 0) {
 			run += length;
 			continue;
@@ -60,9 +83,14 @@ void tl_put_escaped(FILE *out, const char *s, size_t n)
 	put_text(out, s, n, 0);
 }
 
+void tl_put_visible(FILE *out, const char *s, size_t n)
+{
+	put_text(out, s, n, SHOW_UNSEEN);
+}
+
 void tl_put_message(FILE *out, const char *s, size_t n)
 {
-	put_text(out, s, n, 1);
+	put_text(out, s, n, KEEP_BACKSLASH | SHOW_UNSEEN);
 }
 
 /* Decode the escape behind a backslash. Returns the bytes read, 0 if it is not known. */

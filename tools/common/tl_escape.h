@@ -16,11 +16,17 @@
 /** Write s with escapes; tl_unescape() gives back the same bytes. */
 void tl_put_escaped(FILE *out, const char *s, size_t n);
 
-/** Write s for a person: as tl_put_escaped(), but a backslash stays single. */
+/**
+ * Write s for a terminal: as tl_put_escaped(), and characters that are not seen or turn the
+ * direction of a text as their bytes, such as U+200B and U+202E.
+ */
+void tl_put_visible(FILE *out, const char *s, size_t n);
+
+/** Write s for a person: as tl_put_visible(), but a backslash stays single. */
 void tl_put_message(FILE *out, const char *s, size_t n);
 
 /**
- * Undo tl_put_escaped().
+ * Undo tl_put_escaped() or tl_put_visible().
  *
  * @param out       room for n bytes; may be s itself
  * @param out_size  set to the number of bytes written

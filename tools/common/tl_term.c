@@ -86,7 +86,7 @@ void tl_term_put(FILE *out, const char *text, size_t size, size_t width)
 
 	if (!memory)
 		return;
-	tl_put_escaped(memory, text, size);
+	tl_put_visible(memory, text, size);
 	if (!fclose(memory)) {
 		begin = find_end(shown, n, width);
 		if (begin)

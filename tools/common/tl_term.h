@@ -41,7 +41,7 @@ unsigned tl_term_width(void);
 int tl_term_colors(enum tl_color wanted);
 
 /**
- * Write text as tl_put_escaped() does, in at most `width` columns: a longer one loses its
+ * Write text as tl_put_visible() does, in at most `width` columns: a longer one loses its
  * beginning, as paths and addresses differ at their ends.
  */
 void tl_term_put(FILE *out, const char *text, size_t size, size_t width);

@@ -23,6 +23,7 @@ struct in_columns {
 	enum tl_encoding encoding;  /* --fp-encoding */
 	/* No options of their own, but set by the program: */
 	int keys_only;              /* ids and labels alone are read: rows are IN_KEY */
+	int texts_only;             /* ids and labels are not read */
 	int nul_ends;               /* ids and labels end with a NUL byte, and not with a line */
 };
 

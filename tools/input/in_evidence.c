@@ -129,18 +129,43 @@ static int read_side(const json_t *object, int i, struct in_side *side)
 	return 0;
 }
 
-static const char *read_pair(const json_t *object, struct in_pair *pair)
+/* A number in 0..100. Returns -1 for another one and for what is none. */
+static int get_percent(const json_t *value, double *out)
+{
+	*out = json_number_value(value);
+	return json_is_number(value) && *out >= 0 && *out <= 100 ? 0 : -1;
+}
+
+/* How similar the rows are. Without "similarity", or where it is null, fingerprints decided. */
+static const char *read_similarity(const json_t *object, struct in_pair *pair)
 {
 	const json_t *similarity = json_object_get(object, "similarity");
 	const json_t *limit = json_object_get(object, "limit");
-	const char *rule = json_string_value(json_object_get(object, "rule"));
+	const json_t *distance = json_object_get(object, "distance");
 
-	pair->similarity = json_is_number(similarity) ? json_number_value(similarity) : -1;
-	pair->has_distance = get_number(object, "distance", 0, &pair->distance);
-	if (!rule || (!similarity && !pair->has_distance))
+	if (!similarity && !distance)
 		return "it has no rule or no similarity";
+	pair->similarity = -1;
+	if (similarity && !json_is_null(similarity) && get_percent(similarity, &pair->similarity))
+		return "its similarity is no number in 0..100";
+	if (limit && get_percent(limit, &pair->limit))
+		return "its limit is no number in 0..100";
+	pair->has_distance = get_number(object, "distance", 0, &pair->distance);
+	if (distance && !pair->has_distance)
+		return "its distance is no number from 0";
+	return NULL;
+}
+
+static const char *read_pair(const json_t *object, struct in_pair *pair)
+{
+	const char *rule = json_string_value(json_object_get(object, "rule"));
+	const char *reason = read_similarity(object, pair);
+
+	if (!rule)
+		return "it has no rule or no similarity";
+	if (reason)
+		return reason;
 	snprintf(pair->rule, sizeof(pair->rule), "%s", rule);
-	pair->limit = json_is_number(limit) ? json_number_value(limit) : 0;
 	pair->is_estimate = json_is_true(json_object_get(object, "estimate"));
 	pair->is_kept = json_is_true(json_object_get(object, "keep"));
 	if (read_side(object, 0, &pair->side[0]) || read_side(object, 1, &pair->side[1]))

@@ -18,8 +18,9 @@
 enum in_found {
 	IN_FOUND,     /* it is there as it was */
 	IN_CHANGED,   /* there is another text in its place */
-	IN_GONE,      /* its file, or its row, is not there or cannot be read */
-	IN_NOT_KEPT   /* it lies in no file: it came from a pipe, or only an index knows of it */
+	IN_GONE,      /* its file is not there */
+	IN_UNREADABLE, /* its file is damaged, is no regular one or may not be read */
+	IN_NOT_KEPT   /* it lies in no file that is known, or in one of no known format */
 };
 
 /** One of the two rows of a pair. Strings are owned; NULL = it has none. */
@@ -56,7 +57,8 @@ struct in_pair {
 const char *in_evidence_missing(void);
 
 /**
- * Read a line.
+ * Read a line. Numbers that simidx-dedup does not write, such as a similarity above 100, are
+ * refused.
  *
  * @param pair    set to it, for in_pair_free(), also on failure
  * @param reason  on failure: why it is none

@@ -444,7 +444,8 @@ enum in_result in_jsonl_line(struct in_reader *reader, const json_t **object)
 	return rc;
 }
 
-enum in_result in_jsonl_row(struct in_reader *reader, const json_t *object, struct in_row *row)
+/* The id and the label. */
+static enum in_result take_key(struct in_reader *reader, struct in_row *row, const json_t *object)
 {
 	const json_t *value = json_object_get(object, id_key(reader));
 	enum in_result rc = IN_ROW;
@@ -457,6 +458,15 @@ enum in_result in_jsonl_row(struct in_reader *reader, const json_t *object, stru
 	value = reader->columns->label ? NULL : json_object_get(object, "label_hex");
 	if (rc == IN_ROW && value)
 		rc = take_label_hex(reader, row, value);
+	return rc;
+}
+
+enum in_result in_jsonl_row(struct in_reader *reader, const json_t *object, struct in_row *row)
+{
+	enum in_result rc = IN_ROW;
+
+	if (!reader->columns->texts_only)
+		rc = take_key(reader, row, object);
 	if (rc == IN_ROW && reader->columns->keys_only) {
 		row->kind = IN_KEY;
 		return rc;

@@ -27,8 +27,8 @@ void in_lines_begin(struct in_lines *lines, int fd, char separator)
 {
 	in_lines_trim(lines);
 	*lines = (struct in_lines){ .source = lines->source, .separator = separator,
-				    .most = lines->most, .buffer = lines->buffer,
-				    .capacity = lines->capacity };
+				    .most = lines->most, .ends_at_long = lines->ends_at_long,
+				    .buffer = lines->buffer, .capacity = lines->capacity };
 	in_source_begin(&lines->source, fd);
 }
 
@@ -176,7 +176,7 @@ enum in_result in_lines_next(struct in_lines *lines, const char **line, size_t *
 		return rc;
 	lines->line++;
 	if (rc == IN_REJECTED)
-		return skip_line(lines);
+		return lines->ends_at_long ? rc : skip_line(lines);
 	*line = lines->buffer + lines->start;
 	length = found ? (size_t)(found - *line) : seen;
 	lines->start += length + (found ? 1 : 0);

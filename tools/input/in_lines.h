@@ -16,6 +16,7 @@ struct in_lines {
 	struct in_source source;
 	char separator;   /* '\n', or '\0' for lists of names */
 	size_t most;      /* bytes of a line or text for which there is memory; 0 = any number */
+	int ends_at_long; /* set it, and a line that is too long is not passed over: reading ends */
 	int at_end;       /* the source has said so */
 	char *buffer;
 	size_t capacity;
@@ -57,8 +58,8 @@ void in_lines_free(struct in_lines *lines);
 /**
  * The next line without its separator and, for '\n', without one carriage return before it.
  *
- * @return IN_ROW; IN_END; IN_REJECTED for a line that is too long, which is passed over;
- *         IN_FATAL with a reason in `source`
+ * @return IN_ROW; IN_END; IN_REJECTED for a line that is too long, which is passed over unless
+ *         reading ends with it; IN_FATAL with a reason in `source`
  */
 enum in_result in_lines_next(struct in_lines *lines, const char **line, size_t *size);
 

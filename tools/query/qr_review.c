@@ -16,6 +16,10 @@
 
 #define MOST_SAMPLE 1000
 
+/* No line of evidence is longer: paths, labels and two excerpts, whatever of them is escaped. */
+#define MOST_LINE ((size_t)1 << 20)
+#define TOO_LONG "it is longer than 1 MiB"
+
 /* Messages about single lines beyond this are only counted. */
 #define MAX_REPORTED 20
 
@@ -57,13 +61,26 @@ const char *qr_review_trouble(const struct in_side *side)
 		return "the text has changed: another one is in its place";
 	case IN_GONE:
 		return "the text is gone: its file is not there";
+	case IN_UNREADABLE:
+		return "the text cannot be read: its file is damaged, special or protected";
 	default:
 		break;
 	}
 	if (side->index)
 		return "the text is not in a file: an index remembers it";
-	return side->has_hash ? "the text cannot be read again: it came from standard input" :
-				"it is no text";
+	if (!side->has_hash)
+		return "it is no text";
+	if (!side->path)
+		return "the text cannot be read again: no file is named";
+	return strcmp(side->path, "-") ?
+		       "the text cannot be read again: its format is not known" :
+		       "the text cannot be read again: it came from standard input";
+}
+
+int qr_review_has_name(const struct in_side *side)
+{
+	return side->label && !(side->path && side->label_size == side->path_size &&
+				memcmp(side->label, side->path, side->path_size) == 0);
 }
 
 int qr_review_words(const struct in_pair *pair,
@@ -90,57 +107,97 @@ int qr_review_words(const struct in_pair *pair,
 			"taken to.";
 	else if (new->is_cut || old->is_cut)
 		*note = "Only the first megabyte of each text was compared here.";
-	else if (!difference.places && strcmp(pair->rule, "equal") != 0)
-		*note = "No word differs, only what is between words.";
-	else if (!difference.places)
+	else if (!difference.places && new->text_size == old->text_size &&
+		 memcmp(new->text, old->text, new->text_size) == 0)
 		*note = "The texts have the same bytes.";
+	else if (!difference.places)
+		*note = "No word differs, only what is between words.";
 	return rc;
 }
 
 /* ---- reading ---- */
 
-static int read_lines(struct in_lines *lines, const char *path, struct qr_sample *sample,
-		      uint64_t *rejected)
+struct reading {
+	const char *path;
+	struct qr_sample *sample;
+	struct in_lines lines;
+	uint64_t met, rejected;
+	/* Those before the first pair: told when there is one, else it is another kind of file. */
+	struct early {
+		uint64_t line;
+		const char *reason;
+	} early[HOPELESS];
+};
+
+static void tell(const struct reading *reading, uint64_t line, const char *reason)
 {
-	const char *line, *reason;
+	tl_error("%s:%" PRIu64 ": no evidence: %s", reading->path, line, reason);
+}
+
+static void reject(struct reading *reading, const char *reason)
+{
+	const struct early early = { reading->lines.line, reason };
+
+	if (!reading->met)
+		reading->early[reading->rejected] = early;
+	else if (reading->rejected < MAX_REPORTED)
+		tell(reading, early.line, reason);
+	reading->rejected++;
+}
+
+/* Returns -1 when memory is short. */
+static int meet(struct reading *reading, struct in_pair *pair, const char *line, size_t size)
+{
+	pair->number = reading->lines.line;
+	for (uint64_t i = 0; !reading->met && i < reading->rejected; i++)
+		tell(reading, reading->early[i].line, reading->early[i].reason);
+	reading->met++;
+	return qr_sample_meet(reading->sample, pair, line, size);
+}
+
+/* Returns 0 or an exit code. */
+static int read_lines(struct reading *reading)
+{
+	struct in_lines *lines = &reading->lines;
+	const char *path = reading->path, *line, *reason;
 	struct in_pair pair;
-	uint64_t met = 0;
 	enum in_result rc;
 	size_t size;
 	int failed = 0;
 
-	while ((rc = in_lines_next(lines, &line, &size)) != IN_END && rc != IN_FATAL && !failed) {
-		if (rc == IN_ROW && !size)
+	while ((rc = in_lines_next(lines, &line, &size)) == IN_ROW && !tl_stop_requested()) {
+		if (!size)
 			continue;
-		reason = "it is too long";
-		if (rc == IN_ROW && !in_evidence_parse(line, size, &pair, &reason)) {
-			pair.number = lines->line;
-			failed = qr_sample_meet(sample, &pair, line, size);
-			met++;
-			in_pair_free(&pair);
-			continue;
-		}
-		if (rc == IN_ROW)
-			in_pair_free(&pair);
-		if (++*rejected <= MAX_REPORTED)
-			tl_error("%s:%" PRIu64 ": no evidence: %s", path, lines->line, reason);
-		if (!met && *rejected == HOPELESS)
+		if (in_evidence_parse(line, size, &pair, &reason))
+			reject(reading, reason);
+		else
+			failed = meet(reading, &pair, line, size);
+		in_pair_free(&pair);
+		if (failed)
+			return tl_error("out of memory");
+		if (!reading->met && reading->rejected == HOPELESS)
 			break;
 	}
-	if (failed)
-		return tl_error("out of memory");
-	if (!met && *rejected)
-		return tl_error("%s: is no evidence of simidx-dedup", path);
+	if (tl_stop_requested())
+		return tl_error("stopped by a signal");
 	if (rc == IN_FATAL)
 		return tl_error("%s: %s", path, lines->source.reason);
-	if (*rejected > MAX_REPORTED)
-		tl_error("%s: %" PRIu64 " lines in all are no evidence", path, *rejected);
-	return 0;
+	if (rc == IN_REJECTED && (reading->met || !reading->rejected))
+		reject(reading, TOO_LONG);
+	if (!reading->met && reading->rejected)
+		return tl_error("%s: is no evidence (line %" PRIu64 ": %s); give the file that "
+				"simidx-dedup --evidence FILE has written", path,
+				reading->early[0].line, reading->early[0].reason);
+	if (reading->rejected > MAX_REPORTED)
+		tl_error("%s: %" PRIu64 " lines in all are no evidence", path, reading->rejected);
+	return rc == IN_REJECTED ? tl_error("%s: is not read on behind line %" PRIu64, path,
+					    lines->line) : 0;
 }
 
 static int read_evidence(const char *path, struct qr_sample *sample, uint64_t *rejected)
 {
-	struct in_lines lines = { 0 };
+	struct reading reading = { .path = path, .sample = sample,
+				   .lines = { .most = MOST_LINE, .ends_at_long = 1 } };
 	int fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	struct stat status;
 	int code;
@@ -151,9 +208,10 @@ static int read_evidence(const char *path, struct qr_sample *sample, uint64_t *r
 		close(fd);
 		return tl_error("%s: is a directory", path);
 	}
-	in_lines_begin(&lines, fd, '\n');
-	code = read_lines(&lines, path, sample, rejected);
-	in_lines_free(&lines);
+	in_lines_begin(&reading.lines, fd, '\n');
+	code = read_lines(&reading);
+	*rejected = reading.rejected;
+	in_lines_free(&reading.lines);
 	if (fd != STDIN_FILENO)
 		close(fd);
 	return code;
@@ -165,19 +223,24 @@ static int read_evidence(const char *path, struct qr_sample *sample, uint64_t *r
 static int write_page(const char *path, const struct qr_review *review)
 {
 	FILE *out = fopen(path, "wxe");
-	int is_short, failed;
+	int is_short, failed, is_stopped;
 
+	if (!out && errno == EEXIST)
+		return tl_error("%s: exists already: remove it, or name another file", path);
 	if (!out)
-		return tl_error(errno == EEXIST ? "%s: exists already" : "%s: cannot write: %s",
-				path, strerror(errno));
+		return tl_error("%s: cannot write: %s", path, strerror(errno));
 	is_short = qr_review_page(out, review);
 	failed = ferror(out);
 	failed |= fclose(out);
-	if (!is_short && !failed) {
+	is_stopped = !is_short && tl_stop_requested();
+	if (!is_short && !failed && !is_stopped) {
 		tl_notice("%s: has %zu pair%s", path, review->n, review->n == 1 ? "" : "s");
 		return 0;
 	}
-	tl_error(is_short ? "out of memory" : "%s: cannot write: %s", path, strerror(errno));
+	if (is_short || is_stopped)
+		tl_error(is_short ? "out of memory" : "stopped by a signal");
+	else
+		tl_error("%s: cannot write: %s", path, strerror(errno));
 	unlink(path);
 	return TL_TROUBLE;
 }
@@ -218,6 +281,8 @@ static int run_review(struct qr_context *ctx, int argc, char **argv)
 		return tl_usage_error("review is for people; EVIDENCE itself is JSON");
 	if (options.html && !*options.html)
 		return tl_usage_error("review: FILE is empty");
+	if (options.html && strcmp(options.html, "-") == 0)
+		return tl_usage_error("--html: the page is written to a file; name one");
 	if (in_evidence_missing())
 		return tl_error("%s", in_evidence_missing());
 	tl_stop_on_signals();
@@ -242,13 +307,15 @@ static const struct tl_option rows[] = {
 		       "their places, so the command is to be run in the directory in which "
 		       "simidx-dedup was. A text that is gone or has changed since is told; of "
 		       "such a pair the excerpts are shown that simidx-dedup --evidence-texts has "
-		       "written. Control bytes are escaped.") },
+		       "written. Control bytes are escaped, and so are characters that are not "
+		       "seen or turn the direction of a text, such as U+200B and U+202E.") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-dedup --evidence why.jsonl --near-misses 5 rows.jsonl >groups",
 		     "Write evidence of what is left out, and of what nearly is.") },
 	{ TL_EXAMPLE("simidx-query review why.jsonl", "Look at 50 pairs of it.") },
 	{ TL_SECTION("Exit status") },
-	{ TL_PARAGRAPH("0: shown. 1: some lines of EVIDENCE are none. 2: it could not be done.") },
+	{ TL_PARAGRAPH("0: shown. 1: some lines of EVIDENCE are none. 2: it could not be done, as "
+		       "with a line of more than 1 MiB, which no evidence has.") },
 	{ 0 },
 };
 

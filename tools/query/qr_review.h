@@ -35,6 +35,9 @@ const char *qr_review_fate(const struct in_pair *pair);
 /** Why the text of a row is not shown as it was; NULL = it is. */
 const char *qr_review_trouble(const struct in_side *side);
 
+/** Whether a row has a label that is more than its path. */
+int qr_review_has_name(const struct in_side *side);
+
 /**
  * Show the words of a pair, by qr_words_show(): of its texts, or where one is not there of the
  * excerpts in the evidence.
@@ -49,7 +52,7 @@ int qr_review_words(const struct in_pair *pair,
 /** Print for a terminal. Returns 0 or an exit code. */
 int qr_review_term(const struct qr_context *ctx, const struct qr_review *review);
 
-/** Write a page of HTML. Returns 0; -1 when memory is short. */
+/** Write a page of HTML, up to a signal to stop. Returns 0; -1 when memory is short. */
 int qr_review_page(FILE *out, const struct qr_review *review);
 
 #endif /* QR_REVIEW_H */

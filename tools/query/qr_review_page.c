@@ -4,6 +4,7 @@
 #include "query/qr_review.h"
 
 #include "common/tl_escape.h"
+#include "common/tl_msg.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ static const char head[] =
 	"</head>\n"
 	"<body>\n";
 
-/* Text: control bytes are escaped, and what HTML would take for its own. */
+/* Text: what is not seen is escaped, and what HTML would take for its own. */
 static void put_text(FILE *out, const char *text, size_t size)
 {
 	char *shown = NULL;
@@ -121,7 +122,7 @@ static void put_side(FILE *out, const struct in_side *side, const char *what)
 		put_text(out, side->path, side->path_size);
 	if (side->path && side->line)
 		fprintf(out, ":%" PRIu64, side->line);
-	if (side->label) {
+	if (qr_review_has_name(side)) {
 		fputs(side->path ? " (" : "", out);
 		put_text(out, side->label, side->label_size);
 		fputs(side->path ? ")" : "", out);
@@ -176,7 +177,7 @@ int qr_review_page(FILE *out, const struct qr_review *review)
 	fputs("</table>\n<p><del>only in the row that is kept</del> <ins>only in the other row"
 	      "</ins></p>\n",
 	      out);
-	for (size_t i = 0; !rc && i < review->n; i++)
+	for (size_t i = 0; !rc && i < review->n && !tl_stop_requested(); i++)
 		rc = put_pair(out, review, i);
 	fputs("</body>\n</html>\n", out);
 	return rc;

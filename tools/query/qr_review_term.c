@@ -104,7 +104,7 @@ static void put_side(const struct in_side *side, char mark, size_t width)
 	else
 		printf("id %" PRIu64, side->id);
 	puts(number);
-	if (side->path && side->label) {
+	if (side->path && qr_review_has_name(side)) {
 		printf("%*s", INDENT, "");
 		tl_term_put(stdout, side->label, side->label_size, width - INDENT);
 		putchar('\n');
@@ -168,6 +168,7 @@ int qr_review_term(const struct qr_context *ctx, const struct qr_review *review)
 		width = LEAST_WIDTH;
 	put_head(ctx, review, width);
 	for (size_t i = 0; !code && i < review->n && !tl_output_failed(); i++)
-		code = put_pair(ctx, review, i, width);
+		code = tl_stop_requested() ? tl_error("stopped by a signal") :
+					     put_pair(ctx, review, i, width);
 	return code ? code : tl_output_failed() ? TL_TROUBLE : 0;
 }

@@ -29,7 +29,7 @@ struct line {
 };
 
 struct kind {
-	struct line *line; /* room for `most` */
+	struct line *line; /* room for `most`; those that would be drawn now */
 	size_t n;
 	uint64_t met;
 };
@@ -88,34 +88,6 @@ static enum qr_kind kind_of(const struct in_pair *pair)
 	return above < 5 ? QR_AT_LIMIT : above < 10 ? QR_ABOVE : QR_FAR_ABOVE;
 }
 
-int qr_sample_meet(struct qr_sample *sample, const struct in_pair *pair, const char *line,
-		   size_t size)
-{
-	struct kind *kind = &sample->kind[kind_of(pair)];
-	struct line met = { simidx_feature_hash(&pair->number, sizeof(pair->number)),
-			    pair->number, NULL, size };
-	size_t worst = 0;
-
-	kind->met++;
-	if (kind->n == sample->most) {
-		for (size_t i = 1; i < kind->n; i++)
-			if (kind->line[i].rank > kind->line[worst].rank)
-				worst = i;
-		if (met.rank > kind->line[worst].rank)
-			return 0;
-	} else {
-		worst = kind->n;
-	}
-	met.bytes = malloc(size);
-	if (!met.bytes)
-		return -1;
-	memcpy(met.bytes, line, size);
-	free(kind->line[worst].bytes);
-	kind->line[worst] = met;
-	kind->n += worst == kind->n;
-	return 0;
-}
-
 /* How many of each kind: its share, at least one; what is left goes to the first kinds. */
 static void divide(const struct qr_sample *sample, size_t drawn[QR_KINDS])
 {
@@ -138,6 +110,57 @@ static void divide(const struct qr_sample *sample, size_t drawn[QR_KINDS])
 		drawn[i] += more;
 		left -= more;
 	}
+}
+
+/* Of the lines of a kind the last one to be drawn. */
+static size_t worst_of(const struct kind *kind)
+{
+	size_t worst = 0;
+
+	for (size_t i = 1; i < kind->n; i++)
+		if (kind->line[i].rank > kind->line[worst].rank)
+			worst = i;
+	return worst;
+}
+
+static void drop_line(struct kind *kind, size_t i)
+{
+	free(kind->line[i].bytes);
+	kind->line[i] = kind->line[--kind->n];
+}
+
+/*
+ * A kind never gets more room than it has now when more lines come of others: they only take from
+ * what is left. So a line that would not be drawn now never will be, and no more lines than those
+ * of the sample are kept.
+ */
+int qr_sample_meet(struct qr_sample *sample, const struct in_pair *pair, const char *line,
+		   size_t size)
+{
+	struct kind *kind = &sample->kind[kind_of(pair)];
+	struct line met = { simidx_feature_hash(&pair->number, sizeof(pair->number)),
+			    pair->number, NULL, size };
+	size_t drawn[QR_KINDS], worst;
+
+	kind->met++;
+	kind->n++;
+	divide(sample, drawn);
+	kind->n--;
+	if (drawn[kind - sample->kind] == kind->n) {
+		worst = kind->n ? worst_of(kind) : 0;
+		if (!kind->n || met.rank > kind->line[worst].rank)
+			return 0;
+		drop_line(kind, worst);
+	}
+	for (int i = 0; i < QR_KINDS; i++)
+		while (sample->kind[i].n > drawn[i])
+			drop_line(&sample->kind[i], worst_of(&sample->kind[i]));
+	met.bytes = malloc(size);
+	if (!met.bytes)
+		return -1;
+	memcpy(met.bytes, line, size);
+	kind->line[kind->n++] = met;
+	return 0;
 }
 
 static int by_rank(const void *a, const void *b)
@@ -179,6 +202,8 @@ struct in_pair *qr_sample_draw(struct qr_sample *sample, size_t *n, uint64_t met
 					      &reason))
 				return NULL;
 			pair->number = kind->line[k].number;
+			free(kind->line[k].bytes);
+			kind->line[k].bytes = NULL;
 		}
 		if (drawn[i])
 			qsort(sample->pair + first, drawn[i], sizeof(*sample->pair),

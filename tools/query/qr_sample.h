@@ -6,7 +6,7 @@
  * limit, some of every kind. Of each kind it is drawn evenly, and always the same from the same
  * lines.
  *
- * Memory: at most QR_KINDS times the lines of the sample.
+ * Memory: the lines of the sample.
  */
 
 #ifndef QR_SAMPLE_H

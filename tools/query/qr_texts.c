@@ -6,6 +6,7 @@
 #include "common/tl_msg.h"
 #include "common/tl_utf8.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,12 @@ static int take_text(struct in_side *side, const struct in_row *row)
 	return 0;
 }
 
+/* What has become of a file that could not be opened. */
+static enum in_found found_of(int error)
+{
+	return error == ENOENT || error == ENOTDIR ? IN_GONE : IN_UNREADABLE;
+}
+
 /* The row at a byte. Whatever is there instead: the file has changed. */
 static int read_at(struct reading *reading, struct in_side *side)
 {
@@ -68,11 +75,15 @@ static int read_at(struct reading *reading, struct in_side *side)
 	struct in_row row;
 
 	reading->last = NULL;
+	side->found = fd < 0 ? found_of(errno) : IN_UNREADABLE;
 	if (fd < 0)
 		return 0;
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
+		close(fd);
+		return 0;
+	}
 	side->found = IN_CHANGED;
-	if (!fstat(fd, &status) && S_ISREG(status.st_mode) &&
-	    side->offset <= (uint64_t)status.st_size &&
+	if (side->offset <= (uint64_t)status.st_size &&
 	    side->length <= (uint64_t)status.st_size - side->offset &&
 	    in_reader_open_part(reader, side->path, side->format, fd, side->offset,
 				side->length) == IN_ROW &&
@@ -96,7 +107,12 @@ static int read_line(struct reading *reading, struct in_side *side)
 		      last->format == side->format && is_same(last->text_field, side->text_field);
 
 	reading->last = NULL;
-	if (!goes_on && (stat(side->path, &status) || !S_ISREG(status.st_mode) ||
+	side->found = IN_UNREADABLE;
+	if (!goes_on && stat(side->path, &status)) {
+		side->found = found_of(errno);
+		return 0;
+	}
+	if (!goes_on && (!S_ISREG(status.st_mode) ||
 			 in_reader_open(reader, side->path, side->format, 0) != IN_ROW))
 		return in_reader_lacks_memory(reader) ? -1 : 0;
 	do
@@ -105,6 +121,8 @@ static int read_line(struct reading *reading, struct in_side *side)
 	       !tl_stop_requested());
 	if (in_reader_lacks_memory(reader))
 		return -1;
+	if (found == IN_FATAL)
+		return 0;
 	side->found = IN_CHANGED;
 	if (found != IN_ROW || reader->line != side->line)
 		return 0;
@@ -127,6 +145,9 @@ int qr_texts_read(struct in_pair *pair, size_t n)
 
 	in_reader_init(&reading.reader, SIMIDX_DEFAULT_BITS);
 	reading.reader.columns = &reading.columns;
+	/* A row had its text whatever stood in its other members, whole numbers of any size too. */
+	reading.columns.texts_only = 1;
+	reading.columns.encoding = TL_DEC;
 	for (size_t i = 0; !rc && i < 2 * n; i++) {
 		struct in_side *one = &pair[i / 2].side[i % 2];
 		int is_file = one->path && strcmp(one->path, "-") && one->has_hash;
