@@ -230,8 +230,8 @@ says 'the largest groups, by how many are left out for one document:'
 says '    1,199  template.jsonl:1  t1 t2 t3 t4'
 # A filter keeps no names, so it tells which one was left out first.
 run 0 "$dedup" --stream template.jsonl
-says '    1,199  what template.jsonl:5 is near to  t1 t2 t3 t4'
-says 'are left out for one, what template.jsonl:5 is near to: if that is a template'
+says '    1,199  such as template.jsonl:5  t1 t2 t3 t4'
+says 'are left out for one, such as template.jsonl:5: if that is a template'
 run 0 "$dedup" -q template.jsonl
 says 'warning: 1,199 of all documents'
 head -50 template.jsonl >small.jsonl
@@ -286,4 +286,29 @@ run 2 "$dedup" --evidence no/such/file rows.jsonl
 says 'no/such/file: cannot write: '
 [ -e /dev/full ] && { run 2 "$dedup" --evidence /dev/full rows.jsonl; says '/dev/full: cannot write: '; }
 
+# What could not be read behind what is there is not added to it; a file of nothing is whole, too.
+printf '{"text":"one two three four five six"}\n%.0s' 1 2 >twice.jsonl
+head -1 twice.jsonl >once.jsonl
+for suffix in gz zst; do
+	run 0 "$dedup" -q --stream --evidence none.$suffix once.jsonl
+	run 0 "$query" -q review none.$suffix
+	run 0 "$dedup" -q --stream --evidence whole.$suffix twice.jsonl
+	head -c -3 whole.$suffix >cut.$suffix
+	run 2 "$dedup" -q --stream --index added --evidence cut.$suffix twice.jsonl
+	says "simidx-dedup: cut.$suffix: has no whole evidence ("
+	says 'remove it, or name another file'
+	cp twice.jsonl plain.$suffix
+	run 2 "$dedup" -q --stream --index added --evidence plain.$suffix twice.jsonl
+	says "simidx-dedup: plain.$suffix: has no whole evidence (it is not compressed so)"
+done
+run 2 "$dedup" -q --stream --index same --evidence same twice.jsonl
+says '--evidence and --index have the same name'
+[ ! -e same ] || fail 'a file was made in the place of the index'
+# The advice to keep a group is for one of this run, and where there is no index.
+run 0 "$load" -q -F jsonl --text-field text of-one once.jsonl
+seq 1200 | sed 's/.*/{"text":"one two three four five six"}/' >many.jsonl
+run 0 "$dedup" -q --stream many.jsonl
+says '(--evidence shows them, --max-group keeps them)'
+run 0 "$dedup" -q --stream --against of-one many.jsonl
+says 'are left out for one, id 0 in of-one: if that is a template, they may be no copies (--evidence shows them)'
 finish

@@ -188,7 +188,7 @@ printf '81.1\tfiles/4.txt\tfiles/1.txt\n81.1\tfiles/8.txt\tfiles/5.txt\n100.0\tf
 rm dups
 run 0 "$dedup" --stream --index known --dups dups -r files
 [ ! -s out ] || fail 'what is known is new'
-says '6 documents are in known already, with the same label: not new, and not in --dups'
+says '6 documents are in known already, with the same label: not new, and not listed'
 says '9 documents in '
 says ' s: 0 new, 3 near to others'
 printf '~%d\tfiles/%s.txt\tfiles/%s.txt\n' 80 4 1 80 8 5 100 copy 1 | cmp - dups || fail '--dups of a second run'

@@ -10,8 +10,10 @@
 #include "dedup/dd_facts.h"
 #include "dedup/dd_mark.h"
 #include "input/in_codec.h"
+#include "input/in_source.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,15 +103,47 @@ static int cut(const struct dd_evidence *evidence, off_t committed)
 					  0;
 }
 
+/* What was there can be read to its end: what is written behind it can be, too. */
+static int check_end(const struct dd_evidence *evidence)
+{
+	const char *path = evidence->options->evidence;
+	struct in_source source = { .fd = -1 };
+	char buffer[16384];
+	enum in_result result;
+	size_t got;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), code = 0, is_other;
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status))
+		code = tl_error("%s: cannot read: %s", path, strerror(errno));
+	if (!code && S_ISREG(status.st_mode) && status.st_size) {
+		in_source_begin(&source, fd);
+		while ((result = in_source_read(&source, buffer, sizeof(buffer), &got)) == IN_ROW)
+			;
+		is_other = source.codec != evidence->codec;
+		if (result != IN_END || is_other)
+			code = tl_error("%s: has no whole evidence (%s), so nothing can be added: "
+					"remove it, or name another file",
+					path, is_other ? "it is not compressed so" : source.reason);
+	}
+	in_source_free(&source);
+	if (fd >= 0)
+		close(fd);
+	return code;
+}
+
 int dd_evidence_begin(struct dd_evidence *evidence, enum simidx_dedup_kind kind,
 		      simidx_dedup *dedup, const char *mark)
 {
 	off_t committed = dd_mark_committed(mark, evidence->file);
+	int code;
 
 	evidence->kind = kind;
 	evidence->dedup = dedup;
-	if (evidence->codec)
-		return cut(evidence, committed);
+	if (evidence->codec) {
+		code = cut(evidence, committed);
+		return code ? code : check_end(evidence);
+	}
 	tl_emit_begin(evidence->file, '\n', committed);
 	return 0;
 }
@@ -284,7 +318,7 @@ static int put(struct dd_evidence *evidence)
 	size_t n = evidence->n_waiting;
 
 	if (evidence->codec) {
-		packed = evidence->codec->pack(evidence->waiting, evidence->n_waiting, &n);
+		packed = evidence->codec->pack(n ? evidence->waiting : "", n, &n);
 		if (!packed)
 			return tl_error("out of memory");
 	}
@@ -296,6 +330,7 @@ static int put(struct dd_evidence *evidence)
 int dd_evidence_write(struct dd_evidence *evidence)
 {
 	const char *path = evidence->options->evidence;
+	struct stat status;
 	int code = 0;
 
 	if (evidence->lines) {
@@ -303,6 +338,9 @@ int dd_evidence_write(struct dd_evidence *evidence)
 		evidence->lines = NULL;
 		free(evidence->waiting);
 		evidence->waiting = NULL;
+		evidence->n_waiting = 0;
+	} else if (evidence->codec && !fstat(fileno(evidence->file), &status) && !status.st_size) {
+		code = put(evidence); /* of nothing: a compressed file has no 0 bytes */
 	}
 	if (code)
 		return code;

@@ -152,13 +152,19 @@ size_t dd_keepers_largest(const struct dd_keepers *keepers, struct dd_large *out
 	return n;
 }
 
-void dd_keepers_put(FILE *out, const struct dd_keepers *keepers, const struct dd_keeper *keeper)
+static void put_document(FILE *out, const struct dd_keepers *keepers,
+			 const struct dd_keeper *keeper)
 {
 	if (keeper->name)
 		dd_columns_path(out, dd_files_path(keepers->files, keeper->name->file),
 				keeper->name->line);
 	else
 		dd_columns_document(out, keeper->label, keeper->label_size, keeper->id);
+}
+
+void dd_keepers_put(FILE *out, const struct dd_keepers *keepers, const struct dd_keeper *keeper)
+{
+	put_document(out, keepers, keeper);
 	if (!keeper->index)
 		return;
 	putc('\t', out);
@@ -169,12 +175,20 @@ void dd_keepers_put_large(FILE *out, struct dd_keepers *keepers, const struct dd
 {
 	struct dd_keeper keeper = dd_keepers_find(keepers, &large->near);
 
-	if (!large->first) {
-		dd_keepers_put(out, keepers, &keeper);
+	if (large->first) {
+		fputs("such as ", out);
+		dd_columns_path(out, dd_files_path(keepers->files, large->first->file),
+				large->first->line);
 		return;
 	}
-	fputs("what ", out);
-	dd_columns_path(out, dd_files_path(keepers->files, large->first->file),
-			large->first->line);
-	fputs(" is near to", out);
+	put_document(out, keepers, &keeper);
+	if (!keeper.index)
+		return;
+	fputs(" in ", out);
+	dd_columns_path(out, keeper.index, 0);
+}
+
+int dd_keepers_is_own(const struct dd_large *large)
+{
+	return is_of_this_run(&large->near);
 }

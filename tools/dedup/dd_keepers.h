@@ -83,7 +83,10 @@ size_t dd_keepers_largest(const struct dd_keepers *keepers, struct dd_large *out
 /** A document of this run to a stream, as a path or FILE:LINE; one of others by label or id. */
 void dd_keepers_put(FILE *out, const struct dd_keepers *keepers, const struct dd_keeper *keeper);
 
-/** The same for one of the largest: what has no name by the first that was left out for it. */
+/** One of the largest for people: what has no name by the first that was left out for it. */
 void dd_keepers_put_large(FILE *out, struct dd_keepers *keepers, const struct dd_large *large);
+
+/** Whether it is a row of this run. */
+int dd_keepers_is_own(const struct dd_large *large);
 
 #endif /* DD_KEEPERS_H */

@@ -56,7 +56,8 @@ static void put_group(FILE *out, struct dd_keepers *keepers, simidx_dedup *dedup
 	fputs(shown < size ? "..." : "", out);
 }
 
-static void warn(struct dd_keepers *keepers, const struct dd_large *group, uint64_t documents)
+static void warn(struct dd_keepers *keepers, const struct dd_large *group, uint64_t documents,
+		 int may_spare)
 {
 	char n[TL_NUMBER_SIZE], *name = NULL;
 	size_t size;
@@ -67,13 +68,15 @@ static void warn(struct dd_keepers *keepers, const struct dd_large *group, uint6
 		fclose(out);
 	}
 	tl_error("warning: %s of all documents (%.1f %%) are left out for one, %s: if that is a "
-		 "template, they may be no copies (--evidence shows them, --max-group keeps them)",
+		 "template, they may be no copies (--evidence shows them%s)",
 		 tl_write_count(group->n, n), 100.0 * (double)group->n / (double)documents,
-		 name ? name : "?");
+		 name ? name : "?",
+		 may_spare && dd_keepers_is_own(group) ? ", --max-group keeps them" : "");
 	free(name);
 }
 
-void dd_largest_tell(struct dd_keepers *keepers, simidx_dedup *dedup, uint64_t documents)
+void dd_largest_tell(struct dd_keepers *keepers, simidx_dedup *dedup, uint64_t documents,
+		     int may_spare)
 {
 	struct dd_large group[MOST_GROUPS];
 	size_t n = dd_keepers_largest(keepers, group, MOST_GROUPS);
@@ -94,5 +97,5 @@ void dd_largest_tell(struct dd_keepers *keepers, simidx_dedup *dedup, uint64_t d
 	}
 	for (size_t i = 0; i < n; i++)
 		if (group[i].n > MANY && group[i].n * 100 > documents * MANY_PERCENT)
-			warn(keepers, &group[i], documents);
+			warn(keepers, &group[i], documents, may_spare);
 }

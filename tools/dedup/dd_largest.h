@@ -20,7 +20,9 @@
  *
  * @param dedup      between simidx_dedup_flush() and simidx_dedup_add(), for the texts
  * @param documents  of the run
+ * @param may_spare  --max-group could be given
  */
-void dd_largest_tell(struct dd_keepers *keepers, simidx_dedup *dedup, uint64_t documents);
+void dd_largest_tell(struct dd_keepers *keepers, simidx_dedup *dedup, uint64_t documents,
+		     int may_spare);
 
 #endif /* DD_LARGEST_H */

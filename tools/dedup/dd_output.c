@@ -51,7 +51,7 @@ static int is_same(const char *path, int fd, const struct stat *file)
 /* A file that an option names to be written to, if it is there. */
 struct written {
 	const char *option, *path;
-	int is_there;
+	int is_there;           /* as a regular file */
 	struct stat status;
 };
 
@@ -87,10 +87,14 @@ static int check_written(const struct written *written, const struct dd_options 
 	if (path && strcmp(path, "-") == 0)
 		return tl_usage_error("%s: standard output has what is %s; name a file", option,
 				      options->stream ? "new" : "found");
+	if (path && options->index && strcmp(path, options->index) == 0)
+		return tl_usage_error("%s and --index have the same name", option);
+	/* What is no file, such as /dev/null, may be both. */
+	if (path && !S_ISCHR(written->status.st_mode) &&
+	    is_same("-", STDOUT_FILENO, &written->status))
+		return tl_error("%s: is standard output, so %s cannot write to it", path, option);
 	if (!written->is_there)
 		return 0;
-	if (is_same("-", STDOUT_FILENO, &written->status))
-		return tl_error("%s: is standard output, so %s cannot write to it", path, option);
 	if (in_guard_is_file(path))
 		return tl_error("%s: is a file of the index, so %s cannot write to it", path,
 				option);
@@ -457,7 +461,8 @@ void dd_output_tell(const struct dd_output *output, uint64_t documents)
 	char n[TL_NUMBER_SIZE];
 
 	if (output->dedup)
-		dd_largest_tell(output->keepers, output->dedup, documents);
+		dd_largest_tell(output->keepers, output->dedup, documents,
+				!output->options->index);
 	tell_evidence(output);
 	if (counts->spared)
 		tl_notice("%s document%s, though near to others, as --max-group is reached",
@@ -465,8 +470,8 @@ void dd_output_tell(const struct dd_output *output, uint64_t documents)
 			  counts->spared == 1 ? " stays" : "s stay");
 
 	if (counts->known)
-		tl_notice("%s document%s in %s already, with the same label: not new, and not in "
-			  "--dups",
+		tl_notice("%s document%s in %s already, with the same label: not new, and not "
+			  "listed",
 			  tl_write_count(counts->known, n), counts->known == 1 ? " is" : "s are",
 			  output->options->index);
 	if (counts->unnamed && output->dups)
