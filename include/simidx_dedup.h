@@ -29,10 +29,10 @@
  * among what was kept before and among each other, and compare texts; meanwhile the next rows are
  * added. Then the rows are decided in their turn, and most of what is to be compared was compared
  * by the threads. So neither the number of threads nor the size of batches changes a decision, as
- * long as texts can be read again: the candidates of a row are those that its query finds among the
- * rows kept before it, ordered by distance and then by their place in the input. Of these the first
- * SIMIDX_DEDUP_MOST_COMPARED, or all, are compared, until one is similar enough; and beyond them
- * one of the same bytes.
+ * long as texts can be read again and simidx_dedup_limit() leaves room for them: the candidates of
+ * a row are those that its query finds among the rows kept before it, ordered by distance and then
+ * by their place in the input. Of these the first SIMIDX_DEDUP_MOST_COMPARED, or all, are compared,
+ * until one is similar enough; and beyond them one of the same bytes.
  */
 
 #ifndef SIMIDX_DEDUP_H
@@ -309,8 +309,10 @@ int simidx_dedup_flush(simidx_dedup *dedup, int is_complete, simidx_error *err)
  *
  * Texts that need more are walked several times, each time for a part of their features and
  * shingles, and nothing changes by that. Only where an earlier text itself does not fit beside
- * that, its sketch decides, with SIMIDX_DEDUP_ESTIMATE, or where there is none fingerprints:
- * simidx_dedup_counts.too_long. Sketches are made of texts above a quarter of the limit.
+ * that, or too many walks were needed, its sketch decides, with SIMIDX_DEDUP_ESTIMATE, or where
+ * there is none fingerprints: simidx_dedup_counts.too_long. Sketches are kept of texts above a
+ * sixteenth of the limit of their batch. A single row of a batch has all of the limit, one of
+ * several half of it, so here the size of batches counts.
  *
  * @param bytes  for the batches that begin from now on: best at least 8 times batch_bytes, as
  *               shingles of its rows need up to 4 times that, and 1 MB for each thread is used

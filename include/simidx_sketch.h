@@ -111,7 +111,8 @@ int simidx_sketch_make(const simidx_feature *features, size_t n, unsigned bits, 
  * @param sketch  of simidx_sketch_make(), changed
  * @param more    made with the same bits and flags. Of neither, SIMIDX_SKETCH_TRIPLES is set, as
  *                its second fingerprint is of other features
- * @return SIMIDX_OK; SIMIDX_E_ARG if they differ in that, or a size is not that of this version
+ * @return SIMIDX_OK; SIMIDX_E_ARG if they differ in that, or a size is not that of this version;
+ *         SIMIDX_E_RANGE if both have more than 2^31 features
  *
  * Cost: O(1).
  */

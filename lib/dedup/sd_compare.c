@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "util/sx_err.h"
+
 /*
  * Bytes for a hash: while a set is made, while one is made beside another one, and while one is
  * made of the half of all memory, so that there is some for the other one.
@@ -12,6 +14,9 @@
 #define MAKING 16
 #define MAKING_BESIDE 24
 #define MAKING_IN_HALF 32
+
+/* Of the bytes of two long texts, what a part of their hashes needs at least. */
+#define WALKS_SHARE 2
 
 /* Room for what a thread does not keep for the next comparison. */
 #define KEEP_HASHES ((size_t)512 << 10)
@@ -34,10 +39,18 @@ void sd_compare_begin(const simidx_dedup *dedup, struct sd_thread *thread, unsig
 	thread->bytes = dedup->n == 1 ? dedup->bytes : dedup->bytes / 2 / threads;
 }
 
-int sd_has_room(const struct sd_thread *thread, uint64_t held)
+/*
+ * What all hashes of short texts need, of which there is one for two bytes at most; what the least
+ * part needs; and for long texts so much that they are walked about twenty times at most.
+ */
+int sd_has_room(const struct sd_thread *thread, uint64_t held, uint64_t sizes)
 {
-	return !thread->bytes ||
-	       thread->bytes >= held + SD_SHINGLES_LEAST * (uint64_t)MAKING_BESIDE;
+	uint64_t all = sizes / 2 * MAKING_BESIDE;
+	uint64_t need = SD_SHINGLES_LEAST * (uint64_t)MAKING_BESIDE;
+
+	need = all < need ? all : need;
+	need = sizes / WALKS_SHARE > need ? sizes / WALKS_SHARE : need;
+	return !thread->bytes || thread->bytes >= held + need;
 }
 
 int sd_make_set(struct sd_thread *thread, struct sd_item *item, simidx_error *err)
@@ -90,8 +103,9 @@ int sd_count_shingles(struct sd_thread *thread, const struct sd_item *item, uint
  * Count what two texts have in common, from the least hash on. What is in a set at hand is taken
  * from it; for what is not, the text is walked again.
  */
-static int count_overlap(struct sd_thread *thread, const struct sd_item *item,
-			 const struct sd_text *other, struct sd_overlap *sum, simidx_error *err)
+static int count_overlap(const simidx_dedup *dedup, struct sd_thread *thread,
+			 const struct sd_item *item, const struct sd_text *other,
+			 struct sd_overlap *sum, simidx_error *err)
 {
 	const struct sd_shingles *a = &item->set, *b = other->set;
 	const simidx_dedup_row *row = &item->row;
@@ -99,6 +113,10 @@ static int count_overlap(struct sd_thread *thread, const struct sd_item *item,
 	int rc = SIMIDX_OK;
 
 	do {
+		if (first && sd_stops(dedup)) {
+			rc = sx_fail(err, SIMIDX_E_STOPPED, "stopped");
+			break;
+		}
 		if (first > a->last) {
 			rc = make_part(thread, row->text, row->text_size, first, UINT64_MAX,
 				       most_hashes(thread, other->held, MAKING_BESIDE),
@@ -136,7 +154,7 @@ int sd_judge(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_item
 	if (!candidate->is_equal) {
 		rc = sd_make_set(thread, item, err);
 		if (!rc)
-			rc = count_overlap(thread, item, other, &sum, err);
+			rc = count_overlap(dedup, thread, item, other, &sum, err);
 		candidate->similarity = sd_overlap_jaccard(&sum);
 	}
 	candidate->is_near = candidate->similarity >= dedup->options.similarity;

@@ -48,8 +48,13 @@ int sd_judge(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_item
 void sd_compare_begin(const simidx_dedup *dedup, struct sd_thread *thread, unsigned threads,
 		      int is_ahead);
 
-/** Whether there is memory to compare with a text that takes so much itself. */
-int sd_has_room(const struct sd_thread *thread, uint64_t held);
+/**
+ * Whether there is memory to compare two texts in a few parts.
+ *
+ * @param held   bytes that the other one takes itself
+ * @param sizes  bytes of both texts
+ */
+int sd_has_room(const struct sd_thread *thread, uint64_t held, uint64_t sizes);
 
 /** What the caller is told of a candidate; `against` as simidx_dedup_near has it. */
 simidx_dedup_near sd_near(const struct sd_candidate *candidate, uint64_t keeper, unsigned against);

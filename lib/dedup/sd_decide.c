@@ -11,7 +11,7 @@
 #include "util/sx_err.h"
 
 /* A text of more than this share of the memory for work is remembered by a sketch, too. */
-#define LONG_SHARE 4
+#define LONG_SHARE 16
 
 static int add_near(simidx_dedup *dedup, const struct sd_candidate *candidate, size_t n,
 		    simidx_error *err)

@@ -159,7 +159,8 @@ int sd_compare_kept(const simidx_dedup *dedup, struct sd_thread *thread, struct 
 	if (dedup->verifies && dedup->has_notes && handle == SD_EARLIER)
 		return sd_compare_note(dedup, thread, thread->notes, item, candidate, err);
 	if (dedup->verifies && handle < SD_LEFT_OUT &&
-	    !sd_has_room(thread, sd_texts_bytes(thread->texts, handle)))
+	    !sd_has_room(thread, sd_texts_bytes(thread->texts, handle),
+			 item->row.text_size + sd_texts_size(thread->texts, handle)))
 		return compare_sketch(dedup, thread, item, handle, candidate, err);
 	return sd_compare(dedup, thread, item, candidate, err);
 }

@@ -145,6 +145,11 @@ uint64_t sd_texts_bytes(const struct sd_texts_reader *reader, uint64_t handle)
 	return kept->where == SPILLED ? (uint64_t)kept->size + kept->elsewhere : 0;
 }
 
+uint64_t sd_texts_size(const struct sd_texts_reader *reader, uint64_t handle)
+{
+	return reader->texts->kept[handle].size;
+}
+
 const char *sd_texts_problem(const struct sd_texts *texts)
 {
 	return sd_spill_problem(texts->spill);

@@ -55,6 +55,9 @@ const void *sd_texts_sketch(const struct sd_texts_reader *reader, uint64_t handl
 /** Bytes of memory that a text takes while it is there. */
 uint64_t sd_texts_bytes(const struct sd_texts_reader *reader, uint64_t handle);
 
+/** About how long a text is: the bytes of its place or, put aside, its own. */
+uint64_t sd_texts_size(const struct sd_texts_reader *reader, uint64_t handle);
+
 /** Why texts were not put aside; NULL = all were. */
 const char *sd_texts_problem(const struct sd_texts *texts);
 

@@ -345,6 +345,9 @@ int simidx_sketch_join(simidx_sketch *sketch, const simidx_sketch *more, simidx_
 	if (sketch->bits != more->bits || (sketch->flags ^ more->flags) & asked ||
 	    (sketch->flags | more->flags) & SIMIDX_SKETCH_TRIPLES)
 		return sx_fail(err, SIMIDX_E_ARG, "the sketches are of two kinds");
+	if (more->n_features > SX_MAX_FEATURES ||
+	    sketch->n_features > SX_MAX_FEATURES - more->n_features)
+		return sx_fail(err, SIMIDX_E_RANGE, "more than 2^31 features");
 	squares = ((u128)sketch->squares[1] << 64 | sketch->squares[0]) +
 		  ((u128)more->squares[1] << 64 | more->squares[0]);
 	sketch->squares[0] = (uint64_t)squares;

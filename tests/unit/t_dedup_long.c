@@ -28,6 +28,7 @@ static uint64_t keeper[N_TEXTS];
 static size_t n_decided;
 static unsigned n_runs;
 static int is_at_once; /* each text is */
+static uint64_t first_limit; /* of memory for the first text; 0 = as for the others */
 
 /* The first text, and others of which a word in so many is another one; the last one is equal. */
 static const unsigned rate[N_TEXTS] = { 1, 60, 40, 25, 1000000 };
@@ -104,7 +105,7 @@ static uint64_t run(uint64_t limit, uint64_t batch_bytes, unsigned threads, int 
 		row.text_size = SIZE;
 		row.place = (simidx_dedup_place){ k, 0, (uint32_t)SIZE };
 		row.flags = is_placed ? SIMIDX_DEDUP_PLACED : 0;
-		simidx_dedup_limit(dedup, limit);
+		simidx_dedup_limit(dedup, !k && first_limit ? first_limit : limit);
 		sxt_must_ok(simidx_dedup_add(dedup, &row, &sxt_err));
 		ck_assert(!is_at_once || n_decided == k + 1);
 	}
@@ -164,9 +165,21 @@ START_TEST(test_sketches)
 }
 END_TEST
 
+/* There was more memory when the first text came than there is for the others. */
+START_TEST(test_sketches_of_texts_that_fitted)
+{
+	first_limit = 6000000;
+	ck_assert_uint_eq(run(500000, SIZE / 2, 1, 1), N_TEXTS - 1);
+	first_limit = 0;
+	for (unsigned k = 1; k < N_TEXTS; k++)
+		sxt_must(near_flags[k] == SIMIDX_DEDUP_ESTIMATE);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_parts, 0, 1 },
 	{ &test_sketches, 0, 1 },
+	{ &test_sketches_of_texts_that_fitted, 0, 1 },
 };
 
 SXT_SUITE(dedup_long, set_up, tear_down);

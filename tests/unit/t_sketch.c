@@ -408,6 +408,11 @@ START_TEST(test_join)
 	second.size--;
 	ck_assert_sx(simidx_sketch_join(&first, &second, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_sx(simidx_sketch_join(&first, &first, &sxt_err), SIMIDX_OK);
+	second = first;
+	second.n_features = ((uint64_t)1 << 31) - first.n_features + 1;
+	all = first;
+	ck_assert_sx(simidx_sketch_join(&first, &second, &sxt_err), SIMIDX_E_RANGE);
+	sxt_must(!memcmp(&first, &all, sizeof(all)));
 }
 END_TEST
 

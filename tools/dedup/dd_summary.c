@@ -46,8 +46,8 @@ static void tell_odd(const struct dd_summary *all, const simidx_dedup_counts *co
 		tl_notice("%s text%s not UTF-8", tl_write_count(all->not_utf8, n),
 			  all->not_utf8 == 1 ? " is" : "s are");
 	if (counts->too_long)
-		tl_notice("sketches decided %s time%s whether a text is near to a long one, as "
-			  "--memory has no room for both",
+		tl_notice("sketches decided %s time%s whether a text is near to a long one "
+			  "(without a sketch fingerprints), as --memory has no room for both",
 			  tl_write_count(counts->too_long, n), counts->too_long == 1 ? "" : "s");
 	if (counts->empty)
 		tl_notice("%s %s no words: only a text of the same bytes is near to %s",

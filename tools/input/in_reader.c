@@ -158,11 +158,12 @@ enum in_result in_fail(struct in_reader *reader, enum in_result result, const ch
 enum in_result in_fail_long(struct in_reader *reader, const char *what, size_t max)
 {
 	size_t most = in_lines_most(&reader->lines, max);
+	unsigned shift = most >> 20 ? 20 : 10;
 
 	return in_fail(reader, IN_REJECTED,
-		       most < max ? "%s is longer than the %zu MiB that there is memory for" :
-				    "%s is longer than %zu MiB",
-		       what, most >> 20);
+		       most < max ? "%s is longer than the %zu %ciB that there is memory for" :
+				    "%s is longer than %zu %ciB",
+		       what, most >> shift, shift == 20 ? 'M' : 'K');
 }
 
 enum in_result in_lack_memory(struct in_reader *reader)
