@@ -93,6 +93,10 @@ struct tl_option {
 	const char *more;         /* for --help and the manual page; NULL = as help */
 };
 
+/** What a number is defined as, for texts with defaults: so these cannot differ from the code. */
+#define TL_STRING(number) TL_STRING_AS_IS(number)
+#define TL_STRING_AS_IS(number) #number
+
 /** Values of a repeated option, each borrowed from argv; the list is for free(). */
 struct tl_strings {
 	char **at;
