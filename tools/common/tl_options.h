@@ -164,7 +164,7 @@ struct tl_strings {
 
 /** -h, --help and --version. */
 #define TL_HELP_ROW \
-	'h', "help", NULL, TL_KIND_HELP, .help = "-h: the options in short; --help: in full"
+	'h', "help", NULL, TL_KIND_HELP, .help = "-h: summary; --help: everything"
 #define TL_VERSION_ROW 0, "version", NULL, TL_KIND_VERSION, .help = "print the version"
 
 /** A program, or one of its commands. */
