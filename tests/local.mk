@@ -441,6 +441,7 @@ tool_tests = \
 	tests/tool/dedup_evidence.sh \
 	tests/tool/dedup_fps.sh \
 	tests/tool/dedup_full.sh \
+	tests/tool/dedup_keep.sh \
 	tests/tool/dedup_kill.sh \
 	tests/tool/dedup_memory.sh \
 	tests/tool/dedup_remember.sh \

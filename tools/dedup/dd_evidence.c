@@ -278,6 +278,7 @@ int dd_evidence_add(struct dd_evidence *evidence, const simidx_dedup_row *row,
 		    const struct dd_name *name, uint64_t id, const simidx_dedup_near *near,
 		    int is_kept)
 {
+	/* Equal texts have a rule of their own. */
 	const struct dd_similarity similarity = { near->similarity,
 						  near->flags & SIMIDX_DEDUP_ESTIMATE };
 	const struct dd_fact fact = dd_fact_of(row, id);

@@ -20,8 +20,8 @@ struct member {
 	double similarity;
 	uint64_t number, line; /* as those of struct dd_name */
 	uint32_t file;
-	uint32_t is_estimate : 1;
-	uint32_t other : 31;   /* number of the index, from 1; 0: it is a kept one */
+	uint32_t flags : 2;    /* as simidx_dedup_near.flags */
+	uint32_t other : 30;   /* number of the index, from 1; 0: it is a kept one */
 };
 
 /* Where a document is that is printed. */
@@ -73,7 +73,7 @@ int dd_groups_add(struct dd_groups *groups, const simidx_dedup_near *near,
 		return tl_error("out of memory");
 	((struct member *)groups->members.bytes)[groups->n_members++] = (struct member){
 		is_other ? near->id : near->keeper, near->similarity, name->number, name->line,
-		name->file, (near->flags & SIMIDX_DEDUP_ESTIMATE) != 0,
+		name->file, near->flags & (SIMIDX_DEDUP_ESTIMATE | SIMIDX_DEDUP_EQUAL),
 		is_other ? near->against + 1 : 0
 	};
 	return 0;
@@ -201,13 +201,16 @@ static void put_keeper(struct dd_groups *groups, uint64_t group, const struct pl
 {
 	int is_bare = groups->kind == SIMIDX_DEDUP_FINGERPRINTS;
 
-	put_member(groups, group, (struct dd_similarity){ is_bare ? 0 : 1, 0 }, 1, place);
+	put_member(groups, group,
+		   is_bare ? (struct dd_similarity){ 0, 0 } :
+			     (struct dd_similarity){ 1, SIMIDX_DEDUP_EQUAL },
+		   1, place);
 }
 
 /* A whole file is gone only without all its paths, of which each is a line. */
 static void put_dropped(struct dd_groups *groups, uint64_t group, const struct member *member)
 {
-	const struct dd_similarity similarity = { member->similarity, member->is_estimate };
+	const struct dd_similarity similarity = { member->similarity, member->flags };
 	struct place place = { .path = dd_files_path(groups->files, member->file),
 			       .line = member->line };
 
@@ -230,7 +233,8 @@ static void put_dropped(struct dd_groups *groups, uint64_t group, const struct m
 }
 
 /*
- * Members of a group together, the most similar first; of fingerprints those with the fewest bits.
+ * Members of a group together, the most similar first, and of these the identical ones; of
+ * fingerprints those with the fewest bits.
  */
 static int compare_members(const struct member *x, const struct member *y, int bits_differ)
 {
@@ -240,6 +244,8 @@ static int compare_members(const struct member *x, const struct member *y, int b
 		return x->keeper < y->keeper ? -1 : 1;
 	if (x->similarity != y->similarity)
 		return (x->similarity > y->similarity) == !bits_differ ? -1 : 1;
+	if ((x->flags ^ y->flags) & SIMIDX_DEDUP_EQUAL)
+		return x->flags & SIMIDX_DEDUP_EQUAL ? -1 : 1;
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 

@@ -50,6 +50,10 @@ static const struct tl_option near_rows[] = {
 		  "have, divided by the number of those that any of the two has. Where a script "
 		  "has no spaces between words (Han, kana, Thai, Lao, Khmer, Burmese), each letter "
 		  "stands for a word." },
+	{ 0, "identical", NULL, TL_FLAG(struct dd_options, identical),
+	  .help = "only texts of the same bytes",
+	  .more = "Print only what has the same bytes as another text, in groups, --drop-list and "
+		  "--pairs. What is only similar stays, and is in no group." },
 	{ 0, "no-verify", NULL, TL_FLAG(struct dd_options, no_verify),
 	  .help = "trust the fingerprints of texts",
 	  .more = "Do not compare the texts: two fingerprints of each decide. That is faster, and "
@@ -247,18 +251,21 @@ static const struct tl_option rows[] = {
 		       "Documents that are near to none are left out. A document is compared with "
 		       "those that are kept, in the order in which their fingerprints are near to "
 		       "its own, and joins the first one that is near enough.") },
-	{ TL_PARAGRAPH("The similarity is 'fp' where a text could not be read again, so that "
-		       "fingerprints decided, and such as '~83' where it is estimated. Of bare "
-		       "fingerprints it is the number of bits that differ.") },
+	{ TL_PARAGRAPH("The similarity is 'same' where both texts have the same bytes, and for the "
+		       "document that is kept; '100.0' is of texts that have the same runs of "
+		       "words in other bytes. It is 'fp' where a text could not be read again, so "
+		       "that fingerprints decided, and such as '~83' where it is estimated. Of "
+		       "bare fingerprints it is the number of bits that differ.") },
 	{ TL_PARAGRAPH("With --json: group, similarity (null for fp) or for bare fingerprints "
 		       "distance, estimate (true, if it is one, and then percent without "
-		       "decimals), keep, path, line; of a document of --against in place of path "
-		       "and line: label, if it has one, id, index. With --pairs: similarity or "
-		       "distance, and path, line, path2, line2; so in --dups, where id2 is the id "
-		       "in the index, and a document of an earlier run or of --against has "
-		       "label2, if it has a label, and no path2, and one of --against has index2. "
-		       "What is not UTF-8 is in path_hex, path2_hex, label_hex, label2_hex, "
-		       "index_hex or index2_hex instead, two hex digits a byte.") },
+		       "decimals), same (true, if the bytes are the same), keep, path, line; of a "
+		       "document of --against in place of path and line: label, if it has one, id, "
+		       "index. With --pairs: similarity or distance, and path, line, path2, line2; "
+		       "so in --dups, where id2 is the id in the index, and a document of an "
+		       "earlier run or of --against has label2, if it has a label, and no path2, "
+		       "and one of --against has index2. What is not UTF-8 is in path_hex, "
+		       "path2_hex, label_hex, label2_hex, index_hex or index2_hex instead, two hex "
+		       "digits a byte.") },
 	{ TL_PARAGRAPH("Evidence has: similarity, estimate or distance as above; limit, what "
 		       "--similarity was; rule: equal (the same bytes), text (compared), sketch "
 		       "(estimated) or fingerprint; keep: false, and true for a near miss. Then, "
@@ -321,6 +328,7 @@ const struct tl_command dd_command = {
 const char *dd_comparing_option(const struct dd_options *options)
 {
 	return options->similarity_given	? "--similarity" :
+	       options->identical		? "--identical" :
 	       options->near_misses		? "--near-misses" :
 	       options->evidence_texts		? "--evidence-texts" :
 	       options->compare_all		? "--all" :
@@ -360,6 +368,12 @@ static int check_together(const struct dd_options *options)
 	if (!options->stream && (options->dups || options->index))
 		return tl_usage_error("%s goes with --stream",
 				      options->dups ? "--dups" : "--index");
+	if (options->identical && options->stream)
+		return tl_usage_error("--identical is about groups, --drop-list and --pairs, so "
+				      "--stream does not go with it");
+	if (options->identical && options->similarity_given)
+		return tl_usage_error("--identical asks for the same bytes, so --similarity does "
+				      "not go with it");
 	if (options->remember >= 0 && !options->index)
 		return tl_usage_error("--remember is about the index of --index");
 	if (options->against.n && options->pairs)
@@ -461,6 +475,8 @@ int dd_parse_options(int argc, char **argv, struct dd_options *options)
 	if (code != TL_PROCEED)
 		return code;
 	tl_set_quiet(options->quiet);
+	if (options->identical && !options->similarity_given)
+		options->similarity = 1;
 	options->bits_given = options->bits > 0;
 	if (!options->bits_given)
 		options->bits = SIMIDX_DEFAULT_BITS;

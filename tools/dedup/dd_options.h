@@ -22,6 +22,7 @@ struct dd_options {
 	int no_verify;
 	int radius;             /* -1 */
 	int accept;             /* -1 */
+	int identical;          /* then the similarity is 1 */
 	int compare_all;
 	int pairs;
 	int drop_list;

@@ -274,8 +274,7 @@ static int is_itself(const simidx_dedup_row *row, const struct dd_keeper *other)
 static void put_pair(FILE *out, const struct dd_output *output, const simidx_dedup_near *near,
 		     const struct dd_name *name, const struct dd_keeper *other)
 {
-	const struct dd_similarity similarity = { near->similarity,
-						  near->flags & SIMIDX_DEDUP_ESTIMATE };
+	const struct dd_similarity similarity = { near->similarity, near->flags };
 	struct tl_json json = { .out = out };
 
 	if (!output->options->json) {
@@ -346,8 +345,10 @@ static int pair(struct dd_output *output, const simidx_dedup_row *row,
 
 	if (n && output->is_terminal)
 		tl_progress_clear();
-	output->counts.near += n;
 	for (size_t i = 0; i < n; i++) {
+		if (output->options->identical && !(near[i].flags & SIMIDX_DEDUP_EQUAL))
+			continue;
+		output->counts.near++;
 		other = dd_keepers_find(output->keepers, &near[i]);
 		put_pair(stdout, output, &near[i], &extra->name, &other);
 	}
@@ -390,6 +391,8 @@ int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 		tl_progress_clear();
 	if (!n)
 		return keep(output, row, near);
+	if (output->options->identical && !(near->flags & SIMIDX_DEDUP_EQUAL))
+		return 0;
 	if (is_spared(output, near)) {
 		output->counts.spared++;
 		if (output->options->stream)
