@@ -113,10 +113,16 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_groups.h \
 	tools/dedup/dd_index.c \
 	tools/dedup/dd_index.h \
+	tools/dedup/dd_judge.c \
+	tools/dedup/dd_judge.h \
+	tools/dedup/dd_keep.c \
+	tools/dedup/dd_keep.h \
 	tools/dedup/dd_keepers.c \
 	tools/dedup/dd_keepers.h \
 	tools/dedup/dd_largest.c \
 	tools/dedup/dd_largest.h \
+	tools/dedup/dd_lines.c \
+	tools/dedup/dd_lines.h \
 	tools/dedup/dd_mark.c \
 	tools/dedup/dd_mark.h \
 	tools/dedup/dd_memory.c \
@@ -126,12 +132,16 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_options.h \
 	tools/dedup/dd_output.c \
 	tools/dedup/dd_output.h \
+	tools/dedup/dd_pairs.c \
+	tools/dedup/dd_pairs.h \
 	tools/dedup/dd_room.c \
 	tools/dedup/dd_room.h \
 	tools/dedup/dd_run.c \
 	tools/dedup/dd_run.h \
 	tools/dedup/dd_summary.c \
-	tools/dedup/dd_summary.h
+	tools/dedup/dd_summary.h \
+	tools/dedup/dd_texts.c \
+	tools/dedup/dd_texts.h
 tools_libdedup_a_CPPFLAGS = $(tools_cppflags)
 
 tools_simidx_dedup_SOURCES = tools/dedup/dd_main.c

@@ -59,7 +59,7 @@ check_groups() {
 	' similar out >wrong
 	[ ! -s wrong ] || { fail "groups are not right"; cat wrong; }
 }
-run 0 "$dedup" -r texts.d
+run 0 "$dedup" --keep first -r texts.d
 cp out groups
 [ "$(grep -c drop out)" -ge 20 ] || fail "only $(grep -c drop out) texts are near to others"
 check_groups 800
@@ -67,16 +67,16 @@ grep -q '^simidx-dedup: 240 documents in .* s: [0-9]* near to others, in [0-9]* 
 	fail "summary: $(cat err)"
 for how in '--threads 1' '--threads 2' '--threads 5' '--memory 64M' '--all'; do
 	# shellcheck disable=SC2086
-	run 0 "$dedup" -q $how -r texts.d
+	run 0 "$dedup" -q --keep first $how -r texts.d
 	same out groups
 	[ ! -s err ] || fail "-q says: $(cat err)"
 done
-run 0 "$dedup" -r --similarity 0.6 --accept 400 texts.d
+run 0 "$dedup" -r --keep first --similarity 0.6 --accept 400 texts.d
 check_groups 600
-run 0 "$dedup" -q --drop-list -r texts.d
+run 0 "$dedup" -q --keep first --drop-list -r texts.d
 sort out >sorted
 awk -F '\t' '$3 == "drop" { print $4 }' groups | sort | cmp - sorted || fail '--drop-list'
-run 0 "$dedup" -q --drop-list -0 -r texts.d
+run 0 "$dedup" -q --keep first --drop-list -0 -r texts.d
 tr '\0' '\n' <out | sort | cmp - sorted || fail '--drop-list -0'
 # Without the dropped ones there is nothing to do.
 tr '\n' '\0' <sorted | xargs -0 rm
@@ -245,8 +245,8 @@ echo 'ONE, two; three.' >short/2
 echo 'one two' >short/3
 run 0 "$dedup" -q -r short
 output <<'END'
-1	same	keep	short/1
-1	100.0	drop	short/2
+1	same	keep	short/2
+1	100.0	drop	short/1
 END
 
 # What does not fit.
@@ -282,7 +282,7 @@ says "--spill: expected a size, such as 500K, 400M or 2G, found '100k'"
 run 2 "$dedup" --memory 1M names/a
 says '--memory: '
 run 2 "$dedup" --tmpdir no-such-directory names/a
-says 'cannot make a directory in no-such-directory'
+says 'no-such-directory: no temporary file can be made: No such file or directory'
 
 # Of what is in the directory of temporary files, only what a run has made is removed: neither what is
 # called nearly so, nor what is in a directory with a marker and is not of an index.

@@ -170,8 +170,7 @@ static const struct tl_option evidence_rows[] = {
 		  "which rule. 'simidx-query review FILE' shows such pairs. A name that ends in "
 		  ".gz or .zst is compressed. As with --dups nothing is replaced, and with --index "
 		  "lines are added; what INDEX has with the same label is known and not written. "
-		  "One run at a time writes to a compressed file. Needs 8 bytes of memory for each "
-		  "row that is kept, and in --tmpdir 32 bytes and its label. Not with --pairs." },
+		  "One run at a time writes to a compressed file. Not with --pairs." },
 	{ 0, "near-misses", "N", TL_NUMBER(struct dd_options, near_misses, 1, 99),
 	  .help = "with --evidence: also what is N % below the limit",
 	  .more = "With --evidence: write also rows that are kept though a text they were compared "
@@ -204,7 +203,7 @@ static const struct tl_option resource_rows[] = {
 		  "earlier one, a sketch of that decides; if it does not fit at all, it is "
 		  "rejected. Both are told. Of the other half, the program has "
 		  "24M and each thread 1M, and the rest is for what must be known until the end: "
-		  "of each document 56 bytes at most (with --evidence 8 more), of each file 150 "
+		  "of each document 56 bytes at most, of each file 150 "
 		  "bytes and its path. When "
 		  "that is full, the run ends with exit 2: all that was read before is decided and "
 		  "printed, and it is told where reading has ended. If there are too many files, "
@@ -237,6 +236,8 @@ static const struct tl_option rows[] = {
 	{ ROWS(near_rows) },
 	{ TL_SECTION("What is printed") },
 	{ ROWS(output_rows) },
+	{ TL_SECTION("Which one stays") },
+	{ TL_GROUP(dd_keep_rows, struct dd_options, keep) },
 	{ TL_SECTION("Why it was decided so") },
 	{ ROWS(evidence_rows) },
 	{ TL_SECTION("Resources") },
@@ -331,6 +332,7 @@ const char *dd_comparing_option(const struct dd_options *options)
 	       options->identical		? "--identical" :
 	       options->near_misses		? "--near-misses" :
 	       options->evidence_texts		? "--evidence-texts" :
+	       dd_keep_option(&options->keep)	? dd_keep_option(&options->keep) :
 	       options->compare_all		? "--all" :
 	       options->spill != UINT64_MAX	? "--spill" :
 	       options->remember > 0		? "--remember" :
@@ -359,9 +361,25 @@ static int check_evidence(const struct dd_options *options)
 		       TL_PROCEED;
 }
 
-static int check_together(const struct dd_options *options)
+/* Who may stay. */
+static int check_keep(struct dd_options *options)
 {
-	if (check_evidence(options) != TL_PROCEED)
+	const char *other = dd_keep_option(&options->keep);
+	int is_first = options->stream || options->pairs || options->no_verify;
+
+	if (other && options->stream)
+		return tl_usage_error("--stream keeps the first, as what is written cannot be "
+				      "taken back, so %s does not go with it", other);
+	if (options->pairs && (options->keep.is_given || other))
+		return tl_usage_error("%s is about what is left out, and with --pairs nothing is",
+				      options->keep.is_given ? "--keep" : other);
+	options->inputs.columns.value = options->keep.field;
+	return dd_keep_check(&options->keep, is_first ? DD_KEEP_FIRST : DD_KEEP_LONGEST);
+}
+
+static int check_together(struct dd_options *options)
+{
+	if (check_evidence(options) != TL_PROCEED || check_keep(options) != TL_PROCEED)
 		return TL_TROUBLE;
 	if (options->pairs + options->drop_list + options->stream > 1)
 		return tl_usage_error("only one of --pairs, --drop-list and --stream can be given");
@@ -488,4 +506,5 @@ void dd_free_options(struct dd_options *options)
 {
 	free(options->inputs.lists.at);
 	free(options->against.at);
+	dd_keep_free(&options->keep);
 }

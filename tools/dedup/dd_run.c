@@ -31,9 +31,7 @@
 /* If the first so many rows are rejected, the others will be, too: it is a matter of options. */
 #define HOPELESS 1000
 
-/*
- * After this number of rows it is estimated how many there are, and again after ten times as many.
- */
+/* After so many rows it is estimated how many there are, and again after ten times as many. */
 #define ESTIMATED_AFTER 10000
 
 struct run {
@@ -367,7 +365,8 @@ static int begin_deciding(struct run *run, enum simidx_dedup_kind kind)
 }
 
 /* What comes back with the decision: where the row is and, of a filter of lines, its line. */
-static int note_extra(struct run *run, simidx_dedup_row *row, uint64_t id, uint32_t file)
+static int note_extra(struct run *run, simidx_dedup_row *row, const struct in_row *given,
+		      uint32_t file)
 {
 	const struct in_reader *reader = &run->reader;
 	int has_line = run->options->stream && !reader->format->is_whole;
@@ -378,7 +377,8 @@ static int note_extra(struct run *run, simidx_dedup_row *row, uint64_t id, uint3
 		return tl_error("out of memory");
 	extra = run->extra.bytes;
 	extra->name = (struct dd_name){ run->all.documents, reader->line, file, 0 };
-	extra->id = id;
+	extra->id = given->id;
+	extra->key = dd_keep_key(&run->options->keep, given, run->files, file);
 	extra->line_size = size;
 	if (size)
 		memcpy(extra->line, reader->kept.bytes, size);
@@ -425,7 +425,7 @@ static int take_row(struct run *run, const struct in_row *given, uint32_t file)
 	}
 	row.label = given->label;
 	row.label_size = given->label ? given->label_size : 0;
-	code = note_extra(run, &row, given->id, file);
+	code = note_extra(run, &row, given, file);
 	simidx_dedup_limit(run->dedup, dd_memory_work(&run->memory, row.text_size,
 						      run->reader.format->is_whole));
 	return code ? code : tell(run, simidx_dedup_add(run->dedup, &row, &err), &err);
@@ -571,8 +571,8 @@ int dd_run(const struct dd_options *options)
 	if (!code)
 		code = files ? read_inputs(&run, files) : tl_error("out of memory");
 	tl_progress_clear();
-	if (!code && run.dedup && !options->stream && !options->pairs)
-		code = dd_output_finish(run.output);
+	if (!code && run.dedup)
+		code = dd_output_finish(run.output, dd_memory_left(&run.memory));
 	if (!code) {
 		/* Results stand before the summary where both go to one file. */
 		if (fflush(stdout))

@@ -22,6 +22,7 @@ struct in_columns {
 	char delimiter;             /* --delimiter, of csv; 0 = a comma */
 	enum tl_encoding encoding;  /* --fp-encoding */
 	/* No options of their own, but set by the program: */
+	const char *value;          /* a field whose value is wanted; NULL = none */
 	int keys_only;              /* ids and labels alone are read: rows are IN_KEY */
 	int texts_only;             /* ids and labels are not read */
 	int nul_ends;               /* ids and labels end with a NUL byte, and not with a line */

@@ -432,6 +432,22 @@ enum in_result in_jsonl_time(struct in_reader *reader, const json_t *object, con
 	return in_time(reader, text, n, what, row);
 }
 
+/* The value of the member that is asked for, if it is a string or a number. */
+static void take_value(struct in_reader *reader, struct in_row *row, const json_t *object)
+{
+	struct in_jsonl *held = reader->state;
+	const json_t *value = json_object_get(object, reader->columns->value);
+
+	if (json_is_string(value)) {
+		row->value = json_string_value(value);
+		row->value_size = json_string_length(value);
+	} else if (json_is_number(value)) {
+		row->value = held->value;
+		row->value_size = (size_t)snprintf(held->value, sizeof(held->value), "%.17g",
+						   json_number_value(value));
+	}
+}
+
 enum in_result in_jsonl_line(struct in_reader *reader, const json_t **object)
 {
 	const char *line;
@@ -475,6 +491,8 @@ enum in_result in_jsonl_row(struct in_reader *reader, const json_t *object, stru
 		rc = take_content(reader, row, object);
 	if (rc == IN_ROW)
 		rc = take_weights(reader, row, object);
+	if (rc == IN_ROW && reader->columns->value)
+		take_value(reader, row, object);
 	if (rc == IN_ROW && reader->columns->time)
 		rc = in_jsonl_time(reader, object, reader->columns->time, row);
 	return rc;

@@ -23,6 +23,7 @@ struct in_jsonl {
 	struct in_room bytes; /* a label that was hexadecimal; before that, such numbers */
 	struct in_room features;
 	uint8_t weights[2][IN_JSONL_SECOND_BITS];
+	char value[32]; /* of a number that is asked for */
 };
 
 /** The close() of a format. */
