@@ -99,6 +99,8 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_against.h \
 	tools/dedup/dd_again.c \
 	tools/dedup/dd_again.h \
+	tools/dedup/dd_check.c \
+	tools/dedup/dd_check.h \
 	tools/dedup/dd_columns.c \
 	tools/dedup/dd_columns.h \
 	tools/dedup/dd_counters.c \

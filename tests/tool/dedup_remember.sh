@@ -91,7 +91,7 @@ for how in '--threads 1' '--threads 3 --memory 64M'; do
 done
 rm -f dups
 run 0 "$dedup" -q --stream --index sketch.ix --dups dups --json -F jsonl - <<<"$(sed -n 9p second.jsonl | sed 's/second9/other/')"
-grep -Eq '^\{"similarity":[0-9]+,"estimate":true,"path":"-","line":1,"label2":"[a-z]+[0-9]+","id2":[0-9]+\}$' dups ||
+grep -Eq '^\{"similarity":[0-9]+,"estimate":true,"path":"-","line":1,"label":"other","label2":"[a-z]+[0-9]+","id2":[0-9]+\}$' dups ||
 	fail "JSON of an estimate: $(cat dups)"
 
 # Fingerprints. What an index has been made for stays.

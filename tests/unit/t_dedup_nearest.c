@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-/* What libsimidx-dedup tells with a decision: the nearest text, equal bytes, the other text; and how
-   similar two texts are. */
+/* What libsimidx-dedup tells with a decision: the nearest text, equal bytes, the other text; and
+   how similar two texts are. */
 
 #include <stdint.h>
 #include <stdio.h>

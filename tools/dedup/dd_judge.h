@@ -23,7 +23,7 @@ struct dd_member {
 			      number for all that go for one, or DD_ALONE */
 	double similarity; /* to the first; after judging to the one that stays for it */
 	uint64_t key;      /* dd_keep_key() */
-	uint64_t fact;     /* where what is known of it was put aside; ascends in the order of rows */
+	uint64_t fact;     /* where what is known of it was put aside; in the order of rows */
 	uint32_t file;
 	unsigned flags : 2;       /* as simidx_dedup_near.flags */
 	unsigned is_keeper : 1;   /* it stays */
@@ -42,7 +42,7 @@ struct dd_judge {
 	struct dd_facts *facts;
 	struct dd_texts *texts;
 	simidx_dedup *dedup;
-	uint64_t n_unread; /* documents that go for the first, as their texts were not there again */
+	uint64_t n_unread; /* documents that go for the first, as their texts are gone */
 };
 
 /** Each of a group goes for the first, which is group[0]. */

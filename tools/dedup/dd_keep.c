@@ -53,7 +53,7 @@ const struct tl_option dd_keep_rows[] = {
 		  "are numbers or dates as RFC 3339 writes them; a document that has no such value "
 		  "comes last, and their number is told. Of equal ones the first stays. The others "
 		  "are compared with the one that stays; texts that cannot be read again stay near "
-		  "to the first, which stays then, too. --stream keeps the first, and so it is with "
+		  "to the first, which stays then, too. --stream keeps the first, and so do "
 		  "--no-verify, features and fingerprints, as nothing is compared again there." },
 	{ 0, "prefer", "DIR", TL_LIST(struct dd_keep, prefer),
 	  .help = "files below DIR stay before others",
@@ -169,8 +169,8 @@ static int is_below(const char *path, const char *directory)
 	return !path[n] || path[n] == '/' || (n && directory[n - 1] == '/');
 }
 
-/* The number of the first directory that a path is below. A symbolic link counts where it is, unless
-   DIR leads to what it leads to. */
+/* The number of the first directory that a path is below. A symbolic link counts where it is,
+   unless DIR leads to what it leads to. */
 static unsigned rank_of(const struct dd_keep *keep, const char *path)
 {
 	char parent[PATH_MAX], whole[PATH_MAX + NAME_MAX + 2] = "", *real, *target;

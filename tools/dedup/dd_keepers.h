@@ -80,8 +80,8 @@ int dd_keepers_is_dropped(const struct dd_keepers *keepers, uint64_t handle);
 size_t dd_keepers_bytes(const struct dd_keepers *keepers);
 
 /**
- * What another one is near to. Its label is valid until one of the indexes is used; that of a row of
- * this run is a matter of dd_keepers_fact().
+ * What another one is near to. Its label is valid until one of the indexes is used; that of a row
+ * of this run is a matter of dd_keepers_fact().
  */
 struct dd_keeper dd_keepers_find(struct dd_keepers *keepers, const simidx_dedup_near *near);
 

@@ -46,6 +46,11 @@ uint64_t dd_memory_for(uint64_t tables, unsigned threads)
 	return 2 * (PROGRAM + tables + threads * THREAD);
 }
 
+uint64_t dd_memory_megabytes(uint64_t tables, unsigned threads)
+{
+	return (dd_memory_for(tables, threads) >> 20) + 1;
+}
+
 uint64_t dd_memory_least(unsigned threads)
 {
 	return dd_memory_for(LEAST_TABLES, threads);

@@ -31,6 +31,9 @@ struct dd_memory {
 /** What --memory has to be, in bytes, for tables of this size. */
 uint64_t dd_memory_for(uint64_t tables, unsigned threads);
 
+/** The same in megabytes, rounded up: for messages. */
+uint64_t dd_memory_megabytes(uint64_t tables, unsigned threads);
+
 /** The least that it can be. */
 uint64_t dd_memory_least(unsigned threads);
 

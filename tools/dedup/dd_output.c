@@ -500,8 +500,8 @@ static void tell_kept(const struct dd_output *output)
 			  dd_keep_lacks(&output->options->keep),
 			  counts->valueless == 1 ? "s" : "");
 	if (counts->unread)
-		tl_notice("%s document%s cannot be compared again, so the first of %s group%s stays, "
-			  "whatever --keep says",
+		tl_notice("%s document%s cannot be compared again, so the first of %s group%s "
+			  "stays, whatever --keep says",
 			  tl_write_count(counts->unread, n), counts->unread == 1 ? "" : "s",
 			  counts->unread == 1 ? "its" : "their", counts->unread == 1 ? "" : "s");
 }

@@ -7,7 +7,7 @@
 #include "common/tl_msg.h"
 #include "dedup/dd_columns.h"
 
-/* The last columns are the labels, if one of both rows has one. */
+/* The last columns are the labels of both rows, as far as they have some. */
 static void put_labels(FILE *out, const struct dd_fact *row, const struct dd_fact *other)
 {
 	if (!row->label && !other->label)
@@ -15,9 +15,10 @@ static void put_labels(FILE *out, const struct dd_fact *row, const struct dd_fac
 	putc('\t', out);
 	if (row->label)
 		tl_put_escaped(out, row->label, row->label_size);
+	if (!other->label)
+		return;
 	putc('\t', out);
-	if (other->label)
-		tl_put_escaped(out, other->label, other->label_size);
+	tl_put_escaped(out, other->label, other->label_size);
 }
 
 static void json_label(struct tl_json *json, const char *key, const struct dd_fact *fact)

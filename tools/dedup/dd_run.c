@@ -8,6 +8,7 @@
 #include "common/tl_text_options.h"
 #include "common/tl_utf8.h"
 #include "dedup/dd_again.h"
+#include "dedup/dd_check.h"
 #include "dedup/dd_index.h"
 #include "dedup/dd_memory.h"
 #include "dedup/dd_output.h"
@@ -20,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* After so many milliseconds without input all that has come is decided. */
 #define PAUSE_MS 1000
@@ -102,11 +102,6 @@ static void show_progress(struct run *run)
 
 /* ---- memory ---- */
 
-static uint64_t megabytes(uint64_t tables, unsigned threads)
-{
-	return (dd_memory_for(tables, threads) >> 20) + 1;
-}
-
 /* What a document needs until the end, whether it is kept or not. */
 static uint64_t most_bytes(const struct run *run)
 {
@@ -156,62 +151,8 @@ static void estimate(struct run *run)
 		  "need "
 		  "--memory %" PRIu64 "M",
 		  tl_write_amount(expected, documents),
-		  megabytes((uint64_t)tables, options->threads));
+		  dd_memory_megabytes((uint64_t)tables, options->threads));
 	run->estimated_at = 0;
-}
-
-/* Whether lists can be read twice. */
-static int has_files_only(const struct in_files_options *inputs)
-{
-	struct stat status;
-
-	for (size_t i = 0; i < inputs->lists.n; i++)
-		if (stat(inputs->lists.at[i], &status) || !S_ISREG(status.st_mode))
-			return 0;
-	return 1;
-}
-
-/* Whether a file that is met, and has contents, is one that gets lines. Says so. */
-static int is_written(const char *path)
-{
-	return in_guard_is_output(path) == IN_OUTPUT_HAD_BYTES &&
-	       tl_error("%s: is an input, so nothing can be written to it: let --dups, "
-			"--evidence or standard output be another file", path);
-}
-
-/*
- * At the start: there may be more files than the memory is enough for, and one of them may be a
- * file that is written. Returns 0 or an exit code.
- */
-static int check_files(const struct run *run)
-{
-	const struct dd_options *options = run->options;
-	struct in_files *files;
-	struct in_file input;
-	uint64_t tables = 0, n = 0;
-	char count[TL_NUMBER_SIZE];
-	enum in_result rc;
-	int code = 0;
-
-	if (!has_files_only(&options->inputs))
-		return 0;
-	files = in_files_open(&options->inputs);
-	if (!files)
-		return tl_error("out of memory");
-	while (!code && !tl_stop_requested() &&
-	       ((rc = in_files_next(files, &input)) == IN_ROW || rc == IN_REJECTED))
-		if (rc == IN_ROW && !input.is_stdin) {
-			code = is_written(input.path) ? TL_TROUBLE : 0;
-			tables += dd_files_bytes(input.path);
-			n++;
-		}
-	in_files_close(files);
-	if (code || tables <= run->memory.tables)
-		return code;
-	return tl_error("--memory is too small: there are %s files, which need at least --memory "
-			"%" PRIu64
-			"M",
-			tl_write_count(n, count), megabytes(tables, options->threads));
 }
 
 static int tell_full(const struct run *run)
@@ -471,7 +412,7 @@ static int read_input(struct run *run, const struct in_file *input)
 	uint32_t file;
 	enum in_result rc;
 
-	if (!input->is_stdin && is_written(input->path))
+	if (!input->is_stdin && dd_check_is_written(input->path))
 		return TL_TROUBLE;
 	if (!input->is_stdin && in_guard_is_output(input->path)) /* from a list */
 		return 0;
@@ -567,7 +508,7 @@ int dd_run(const struct dd_options *options)
 	int code = begin(&run);
 
 	if (!code)
-		code = check_files(&run);
+		code = dd_check_inputs(options, run.memory.tables);
 	if (!code)
 		code = files ? read_inputs(&run, files) : tl_error("out of memory");
 	tl_progress_clear();

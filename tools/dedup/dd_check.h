@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * What is checked of the inputs before a row is read.
+ */
+
+#ifndef DD_CHECK_H
+#define DD_CHECK_H
+
+#include "dedup/dd_options.h"
+
+/**
+ * Find all inputs, where lists can be read twice: there may be more files than the memory is
+ * enough for, and one of them may be a file that is written.
+ *
+ * @param most  bytes that there are for what is known of files
+ * @return 0, or an exit code with a message
+ */
+int dd_check_inputs(const struct dd_options *options, uint64_t most);
+
+/** Whether a file that is met, and has contents, is one that gets lines. Says so. */
+int dd_check_is_written(const char *path);
+
+#endif /* DD_CHECK_H */
