@@ -321,4 +321,53 @@ awk -F '\t' 'FILENAME == "pairs" { split($0, f, " "); is[f[1], f[2]] = f[3]; nex
 	is[keeper, $4] < 800000 && $2 != "fp" { print "not near: " $0 } $4 in gone { print "twice: " $0 } { gone[$4] }' \
 	pairs short >wrong
 [ ! -s wrong ] || fail "without room: $(head -2 wrong)"
+
+# ---- labels ----
+
+# A member that is named is the label, whatever "id" is; rows without one are named by their place.
+cat >labels.jsonl <<'END'
+{"id":"one","url":"/1","text":"one two three four five six"}
+{"id":"two","url":"/2","text":"one two three four five six"}
+{"id":3,"text":"one two three four five six"}
+{"id":"four","url":"a\tb\nc","text":"one two three four five six"}
+END
+run 0 "$dedup" -q --label-field url labels.jsonl
+printf '1\tsame\t%s\tlabels.jsonl:%s\n' keep $'1\t/1' drop $'2\t/2' drop 3 drop $'4\ta\\tb\\nc' | cmp - out || fail "labels of groups: $(cat out)"
+run 0 "$dedup" -q --label-field url --json labels.jsonl
+output <<'END'
+{"group":1,"similarity":100,"same":true,"keep":true,"path":"labels.jsonl","line":1,"label":"/1"}
+{"group":1,"similarity":100,"same":true,"keep":false,"path":"labels.jsonl","line":2,"label":"/2"}
+{"group":1,"similarity":100,"same":true,"keep":false,"path":"labels.jsonl","line":3}
+{"group":1,"similarity":100,"same":true,"keep":false,"path":"labels.jsonl","line":4,"label":"a\tb\nc"}
+END
+run 0 "$dedup" -q labels.jsonl
+head -2 out | cut -f 5 | diff - <(printf 'one\ntwo\n') || fail 'a string "id" is no label'
+run 1 "$dedup" --label-field url --drop-list labels.jsonl
+output <<<$'/2\nlabels.jsonl:3'
+says '1 name is not listed, because of line ends in it'
+run 0 "$dedup" -q --label-field url --drop-list -0 labels.jsonl
+printf '%s\0' /2 labels.jsonl:3 $'a\tb\nc' | cmp - out || fail '--drop-list -0 of labels'
+sed 's/"two"/2/' labels.jsonl | sed '3s/}/,"label":"three"}/' | head -3 >mixed.jsonl
+run 0 "$dedup" -q --pairs mixed.jsonl
+printf 'same\tmixed.jsonl:%s\tmixed.jsonl:%s\n' 2 $'1\t\tone' 3 $'1\tthree\tone' 3 $'2\tthree' | cmp - out || fail "labels of pairs: $(cat out)"
+run 0 "$dedup" -q --pairs --json mixed.jsonl
+output <<'END'
+{"similarity":100,"same":true,"path":"mixed.jsonl","line":2,"path2":"mixed.jsonl","line2":1,"label2":"one"}
+{"similarity":100,"same":true,"path":"mixed.jsonl","line":3,"label":"three","path2":"mixed.jsonl","line2":1,"label2":"one"}
+{"similarity":100,"same":true,"path":"mixed.jsonl","line":3,"label":"three","path2":"mixed.jsonl","line2":2}
+END
+run 0 "$dedup" -q --stream --dups left-out mixed.jsonl
+printf 'same\tmixed.jsonl:%s\tmixed.jsonl:1\t%s\tone\n' 2 '' 3 three | cmp - left-out || fail "labels of --dups: $(cat left-out)"
+# An index knows documents by their labels; the row has its own.
+run 0 "$dedup" -q --stream --index seen --label-field url --remember text labels.jsonl
+sed 's/"url":"/"url":"new/' labels.jsonl >again.jsonl
+rm -f left-out
+run 0 "$dedup" -q --stream --index seen --label-field url --dups left-out again.jsonl
+head -1 left-out | diff - <(printf 'same\tagain.jsonl:1\t/1\tnew/1\n') || fail 'labels of a second day'
+rm -f left-out
+run 0 "$dedup" -q --stream --against seen --label-field url --json --dups left-out again.jsonl
+head -1 left-out | diff - <(echo '{"similarity":100,"same":true,"path":"again.jsonl","line":1,"label":"new/1","label2":"/1","id2":0,"index2":"seen"}') ||
+	fail 'labels of another index'
+run 0 "$dedup" -q --against seen --label-field url again.jsonl
+head -2 out | diff - <(printf '1\tsame\tkeep\t/1\tseen\n1\tsame\tdrop\tagain.jsonl:1\tnew/1\n') || fail 'groups of another index'
 finish

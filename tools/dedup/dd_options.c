@@ -97,13 +97,14 @@ static const struct tl_option output_rows[] = {
 		  "--accept, as with --all." },
 	{ 0, "drop-list", NULL, TL_FLAG(struct dd_options, drop_list),
 	  .help = "print only what could go; with -0 for xargs -0",
-	  .more = "Print only what could go, as it is and without escapes: a path or FILE:LINE a "
-		  "line. With -0 each ends with a NUL byte, and so do the names that --files-from "
-		  "reads, as between find -print0 and xargs -0. Without -0 a name with line ends "
-		  "is not printed, as it would be taken for several names; that is told, and the "
-		  "exit code is 1. A text of standard input is not printed. FILE:LINE is no name "
-		  "of a file, but there may be a file that has it as its name: do not remove such "
-		  "lines as files. What fingerprints alone have decided is not printed, but its "
+	  .more = "Print only what could go, as it is and without escapes: a path, or of a "
+		  "row its label or else FILE:LINE, a line. With -0 each ends with a NUL "
+		  "byte, and so do the names that --files-from reads, as between find -print0 "
+		  "and xargs -0. Without -0 a name or label with line ends is not printed, as "
+		  "it would be taken for several names; that is told, and the exit code is 1. "
+		  "A text of standard input is not printed. FILE:LINE is no name of a file, "
+		  "but there may be a file that has it as its name: do not remove such lines "
+		  "as files. What fingerprints alone have decided is not printed, but its "
 		  "number is told; with --no-verify, and of rows that have no texts, it is "
 		  "printed." },
 	{ 0, "stream", NULL, TL_FLAG(struct dd_options, stream),
@@ -115,14 +116,15 @@ static const struct tl_option output_rows[] = {
 		  "do the names that --files-from reads. The line of --header is not written." },
 	{ 0, "dups", "FILE", TL_TEXT(struct dd_options, dups),
 	  .help = "with --stream: write to FILE what was left out",
-	  .more = "With --stream: write to FILE what was left out: how similar it is, what it is, "
-		  "and to what it is near, separated by tabs. Nothing is replaced: FILE must be "
-		  "new or empty, but with --index lines are added to it. What INDEX has with the "
-		  "same label is known and not written; but a row without a label that an earlier "
-		  "run has kept is written as near to 'id N', which may be the row itself, so that "
-		  "nothing should be removed that is near to an id. FILE must not be an input, "
-		  "which is an error; only a new one may be in a directory or list, and is left "
-		  "out there." },
+	  .more = "With --stream: write to FILE what was left out: how similar it is, what it "
+		  "is, and to what it is near, separated by tabs; then the labels of both, "
+		  "where rows have some. Nothing is replaced: FILE must be new or empty, but "
+		  "with --index lines are added to it. What INDEX has with the same label is "
+		  "known and not written; but a row without a label that an earlier run has "
+		  "kept is written as near to 'id N', which may be the row itself, so that "
+		  "nothing should be removed that is near to an id. FILE must not be an "
+		  "input, which is an error; only a new one may be in a directory or list, "
+		  "and is left out there." },
 	{ 0, "index", "INDEX", TL_TEXT(struct dd_options, index),
 	  .help = "with --stream: remember what was new in INDEX",
 	  .more = "With --stream: remember what was new in the index INDEX, which is made if it is "
@@ -250,13 +252,14 @@ static const struct tl_option rows[] = {
 	{ TL_HELP_ROW },
 	{ TL_VERSION_ROW },
 	{ TL_SECTION("Output") },
-	{ TL_PARAGRAPH("A line for each document of a group, the one that is kept first, then the "
+	{ TL_PARAGRAPH("A line for each document of a group, the one that stays first, then the "
 		       "others by their similarity to it: the group, which is the number of its "
 		       "first document in the order of the inputs; the similarity in percent; keep "
-		       "or drop; the path, or FILE:LINE. The columns are separated by tabs. "
-		       "Documents that are near to none are left out. A document is compared with "
-		       "those that are kept, in the order in which their fingerprints are near to "
-		       "its own, and joins the first one that is near enough.") },
+		       "or drop; the path, or FILE:LINE; of a row with a label that. The columns "
+		       "are separated by tabs. Documents that are near to none are left out. A "
+		       "document is compared with those that are kept, in the order in which their "
+		       "fingerprints are near to its own, and joins the first one that is near "
+		       "enough; then --keep says which of a group stays.") },
 	{ TL_PARAGRAPH("The similarity is 'same' where both texts have the same bytes, and for the "
 		       "document that is kept; '100.0' is of texts that have the same runs of "
 		       "words in other bytes. It is 'fp' where a text could not be read again, so "
@@ -264,14 +267,14 @@ static const struct tl_option rows[] = {
 		       "bare fingerprints it is the number of bits that differ.") },
 	{ TL_PARAGRAPH("With --json: group, similarity (null for fp) or for bare fingerprints "
 		       "distance, estimate (true, if it is one, and then percent without "
-		       "decimals), same (true, if the bytes are the same), keep, path, line; of a "
-		       "document of --against in place of path and line: label, if it has one, id, "
-		       "index. With --pairs: similarity or distance, and path, line, path2, line2; "
-		       "so in --dups, where id2 is the id in the index, and a document of an "
-		       "earlier run or of --against has label2, if it has a label, and no path2, "
-		       "and one of --against has index2. What is not UTF-8 is in path_hex, "
-		       "path2_hex, label_hex, label2_hex, index_hex or index2_hex instead, two hex "
-		       "digits a byte.") },
+		       "decimals), same (true, if the bytes are the same), keep, path, line, "
+		       "label; of a document of --against in place of path and line: label, if it "
+		       "has one, id, index. With --pairs: similarity or distance, and path, line, "
+		       "label, path2, line2, label2; so in --dups, where id2 is the id in the "
+		       "index, and a document of an earlier run or of --against has label2, if it "
+		       "has a label, and no path2, and one of --against has index2. What is not "
+		       "UTF-8 is in path_hex, path2_hex, label_hex, label2_hex, index_hex or "
+		       "index2_hex instead, two hex digits a byte.") },
 	{ TL_PARAGRAPH("Evidence has: similarity, estimate or distance as above; limit, what "
 		       "--similarity was; rule: equal (the same bytes), text (compared), sketch "
 		       "(estimated) or fingerprint; keep: false, and true for a near miss. Then, "
