@@ -457,6 +457,7 @@ tool_tests = \
 	tests/tool/guard.sh \
 	tests/tool/help.sh \
 	tests/tool/idf.sh \
+	tests/tool/json_files.sh \
 	tests/tool/kill.sh \
 	tests/tool/merge_beside.sh \
 	tests/tool/mode.sh \

@@ -77,6 +77,8 @@ tools_libcommon_a_SOURCES = \
 	tools/input/in_keys.c \
 	tools/input/in_lines.c \
 	tools/input/in_lines.h \
+	tools/input/in_look.c \
+	tools/input/in_look.h \
 	tools/input/in_npy.c \
 	tools/input/in_reader.c \
 	tools/input/in_reader.h \

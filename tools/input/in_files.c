@@ -5,6 +5,7 @@
 
 #include "common/tl_msg.h"
 #include "input/in_guard.h"
+#include "input/in_look.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +36,9 @@
 	  .more = "The format of all inputs. Without it an input with a name in .tsv, .csv, "  \
 		  ".jsonl, .ndjson or .npy has that format, where .ndjson is jsonl. All "      \
 		  "other inputs, all files in directories and all files that are listed are "  \
-		  "one text each." }
+		  "one text each. An INPUT that begins with a line that is a JSON object is "   \
+		  "refused then, as is one that is a JSON array or named .json and an object "  \
+		  "of several lines; in directories and lists these are texts." }
 
 const struct tl_option in_files_rows[] = {
 	FOUND_ROWS,
@@ -327,6 +330,19 @@ static int check_format(const char *path, const struct in_format *format,
 	return -1;
 }
 
+/* Rows of JSON that are not one a line, or would be taken for one text. */
+static int check_contents(const char *path, const struct in_format *asked)
+{
+	const char *reason;
+	const struct in_format *format = asked ? asked : in_format_of_path(path, &reason);
+	char odd[IN_LOOK_SIZE];
+
+	if (asked == &in_format_text || !in_look_into(path, format, odd))
+		return 0;
+	tl_error("%s: %s", path, odd);
+	return -1;
+}
+
 static int check_operand(const char *path, const struct in_files_options *options,
 			 uint64_t *bytes, int *unknown)
 {
@@ -346,11 +362,12 @@ static int check_operand(const char *path, const struct in_files_options *option
 		format = &in_format_text;
 	if (check_format(path, format, &options->columns))
 		return -1;
-	if (S_ISREG(status.st_mode))
-		*bytes += (uint64_t)status.st_size;
-	else
+	if (!S_ISREG(status.st_mode)) {
 		*unknown = 1;
-	return 0;
+		return 0;
+	}
+	*bytes += (uint64_t)status.st_size;
+	return check_contents(path, options->format);
 }
 
 size_t in_files_n_stdin(char **names, size_t n)

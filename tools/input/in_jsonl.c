@@ -13,6 +13,7 @@ const struct in_format in_format_jsonl = { .name = "jsonl", .takes = JSONL_TAKES
 
 #include "common/tl_number.h"
 #include "common/tl_time.h"
+#include "input/in_look.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -434,12 +435,16 @@ enum in_result in_jsonl_time(struct in_reader *reader, const json_t *object, con
 
 enum in_result in_jsonl_line(struct in_reader *reader, const json_t **object)
 {
-	const char *line;
-	size_t size;
+	const char *line = "";
+	size_t size = 0;
 	enum in_result rc = in_next_line(reader, &line, &size);
+	char odd[IN_LOOK_SIZE];
 
 	if (rc == IN_ROW)
 		rc = parse_line(reader, line, size);
+	if (rc == IN_REJECTED && reader->row == 1 &&
+	    in_look_at(reader->path, reader->format, line, size, odd))
+		rc = in_fail(reader, IN_FATAL, "%s", odd);
 	*object = rc == IN_ROW ? ((struct in_jsonl *)reader->state)->json : NULL;
 	return rc;
 }

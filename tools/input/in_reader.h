@@ -55,7 +55,7 @@ struct in_reader {
 	uint64_t bytes;            /* of the inputs before this one */
 	uint64_t row;              /* number of the row that is being read, from 1 */
 	uint64_t row_begins;       /* byte of the (decompressed) input at which it begins */
-	char reason[512];          /* after IN_FATAL, IN_REJECTED, IN_SKIPPED */
+	char reason[1024];         /* after IN_FATAL, IN_REJECTED, IN_SKIPPED */
 	struct in_lines lines;
 	void *state;               /* what the format remembers of this input; or NULL */
 	int keeps_lines;           /* set it, and the line of each row is kept as it came */
