@@ -434,6 +434,7 @@ tool_tests = \
 	tests/tool/bulk_together.sh \
 	tests/tool/create.sh \
 	tests/tool/csv.sh \
+	tests/tool/csv_texts.sh \
 	tests/tool/damaged.sh \
 	tests/tool/dedup.sh \
 	tests/tool/dedup_against.sh \

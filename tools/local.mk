@@ -115,6 +115,8 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_files.h \
 	tools/dedup/dd_groups.c \
 	tools/dedup/dd_groups.h \
+	tools/dedup/dd_header.c \
+	tools/dedup/dd_header.h \
 	tools/dedup/dd_index.c \
 	tools/dedup/dd_index.h \
 	tools/dedup/dd_keepers.c \

@@ -255,7 +255,7 @@ END
 run 0 "$load" -q text -F jsonl - <<<'{"id": 1, "text": "hello world, hello"}'
 [ "$("$query" dump content)" = "$("$query" dump text)" ] || fail '--text-field'
 run 2 "$load" never --text-field content other
-says 'simidx-load: other: --text-field is for the format jsonl'
+says 'simidx-load: other: --text-field is for the formats tsv, csv and jsonl'
 run 2 "$load" never --text-field content --fp-field fp -F jsonl other
 says 'simidx-load: other: --text-field and --fp-field exclude each other'
 

@@ -18,11 +18,11 @@
 /* What bytes look like. */
 enum shape {
 	OTHER,
-	ARRAY,            /* it begins as an array */
-	ARRAY_OF_OBJECTS, /* and its first element as an object that has a member */
+	ARRAY,            /* an array begins there */
+	ARRAY_OF_OBJECTS, /* its first element begins as an object that has a member */
 	OBJECT_LINE,      /* the first line is an object */
-	OBJECT,           /* an object begins there and goes on in the next line */
-	BRACE             /* and the first line has nothing but its brace */
+	OBJECT,           /* an object begins in the first line and goes on in the next one */
+	BRACE             /* of such an object the first line has nothing but the brace */
 };
 
 static int is_blank(char c)

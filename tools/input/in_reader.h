@@ -25,6 +25,13 @@ struct in_format {
 	int is_binary;       /* its rows are no lines */
 	/** Deliver the next row into `row`, which is empty; NULL when this build cannot. */
 	enum in_result (*next)(struct in_reader *reader, struct in_row *row);
+	/**
+	 * Learn from the beginning of an input what its rows need to be read, such as the names of
+	 * columns; next() does it if nobody has. NULL = there is nothing to learn.
+	 *
+	 * @return IN_ROW; IN_END: there is nothing; IN_FATAL with a reason
+	 */
+	enum in_result (*begin)(struct in_reader *reader);
 	size_t state_size;   /* of reader->state; all zero when an input begins; 0 = has none */
 	/** Free what the state holds, but not the state itself; NULL = holds nothing. */
 	void (*close)(void *state);
@@ -61,6 +68,8 @@ struct in_reader {
 	int keeps_lines;           /* set it, and the line of each row is kept as it came */
 	struct in_room kept;       /* it, its end included: the first `kept_size` bytes */
 	size_t kept_size;          /* 0 = the row has no line */
+	struct in_room header;     /* with keeps_lines, that of --header: `header_size` bytes */
+	size_t header_size;        /* 0 = there is none, or it was not read yet */
 	int takes_weights;         /* set it, and in jsonl "weights" and "weights2" are read */
 };
 
@@ -95,8 +104,8 @@ enum in_result in_reader_open(struct in_reader *reader, const char *path,
 			      const struct in_format *format, int is_stdin);
 
 /**
- * Begin with a part of a file that is one or more whole rows, ending the input before. What a
- * format remembers of earlier rows is not known here, such as the columns that a header names.
+ * Begin with a part of a file that is one or more whole rows, ending the input before. Of the rest
+ * of the file only the header is looked at, if it has one.
  *
  * @param path    as in_reader_open(); only its name
  * @param fd      stays the caller's and where it is; not compressed
@@ -218,6 +227,9 @@ int in_path_ends_in(const char *path, const char *suffix);
 
 /** Which option of `columns` makes no sense for a format, and why, or NULL. */
 const char *in_format_misfit(const struct in_format *format, const struct in_columns *columns);
+
+/** Whether rows of a format, written so, may have texts. */
+int in_format_may_have_texts(const struct in_format *format, const struct in_columns *columns);
 
 /** What to say when this build cannot read a format, or NULL. */
 const char *in_format_missing(const struct in_format *format);

@@ -27,7 +27,7 @@ static int has_texts(const struct ld_options *options, const char *path)
 
 	if (!format)
 		format = in_format_of_path(path, &reason);
-	return format == &in_format_text || format == &in_format_jsonl;
+	return format && in_format_may_have_texts(format, &options->inputs.columns);
 }
 
 /* Whether any input may; files of lists and directories have the format text by themselves. */
