@@ -452,6 +452,7 @@ tool_tests = \
 	tests/tool/engine.sh \
 	tests/tool/export.sh \
 	tests/tool/extractors.sh \
+	tests/tool/fields.sh \
 	tests/tool/formats.sh \
 	tests/tool/full.sh \
 	tests/tool/full_disk.sh \

@@ -57,6 +57,8 @@ tools_libcommon_a_SOURCES = \
 	tools/common/tl_utf8.h \
 	tools/input/in_bare.c \
 	tools/input/in_bin.c \
+	tools/input/in_causes.c \
+	tools/input/in_causes.h \
 	tools/input/in_codec.c \
 	tools/input/in_codec.h \
 	tools/input/in_columns.c \
@@ -79,6 +81,8 @@ tools_libcommon_a_SOURCES = \
 	tools/input/in_lines.h \
 	tools/input/in_look.c \
 	tools/input/in_look.h \
+	tools/input/in_member.c \
+	tools/input/in_member.h \
 	tools/input/in_npy.c \
 	tools/input/in_reader.c \
 	tools/input/in_reader.h \

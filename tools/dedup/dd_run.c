@@ -414,10 +414,11 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 			return tl_error("%s: %s", in_reader_place(reader), reader->reason);
 		else
 			reject(run, in_reader_place(reader), reader->reason);
-		if (run->all.rejected == HOPELESS && !run->all.documents)
-			return tl_error(
-				"the first 1,000 rows were all rejected, the last one because: %s",
-				reader->reason);
+		if (run->all.rejected == HOPELESS && !run->all.documents) {
+			in_causes_tell(&reader->causes);
+			return tl_error("the first 1,000 rows were all rejected, the last one "
+					"because: %s", reader->reason);
+		}
 		if (rc == IN_FATAL) /* what came before stays, and other inputs follow */
 			break;
 		show_progress(run);
@@ -536,6 +537,7 @@ int dd_run(const struct dd_options *options)
 		/* Results stand before the summary where both go to one file. */
 		if (fflush(stdout))
 			tl_output_failed();
+		in_causes_tell(&run.reader.causes);
 		run.all.seconds = tl_seconds() - run.started;
 		unread = dd_summary_tell(&run.all, options, run.dedup, run.again, run.output,
 					 run.index ? dd_index_remember(run.index) : 0);

@@ -51,8 +51,10 @@ const struct tl_option in_columns_rows[] = {
 	  .help = "tsv, csv, jsonl: where the text is",
 	  .more = "The column or member that has the text of a row, in place of \"text\": a name, "
 		  "or without a header a number. Of several with commas between the texts are "
-		  "joined, each in lines of its own. Fingerprints and features are not read then. "
-		  "A name with a comma is taken as it is where there is such a column." },
+		  "joined with line ends; a member that is missing is empty then, if another one "
+		  "is there. In jsonl a.b is the member b of the object a; so in the other names, "
+		  "too. A name that is there with its comma or point is taken as it is. "
+		  "Fingerprints and features are not read." },
 	{ 0 },
 };
 

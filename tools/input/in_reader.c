@@ -209,6 +209,17 @@ enum in_result in_lack_memory(struct in_reader *reader)
 		       reader->lines.source.reason);
 }
 
+int in_count_cause(struct in_reader *reader, enum in_cause cause)
+{
+	struct in_causes *causes = &reader->causes;
+
+	if (causes->cause[cause].n++)
+		return 0;
+	in_write_place(reader->path, reader->line, causes->cause[cause].first,
+		       sizeof(causes->cause[cause].first));
+	return 1;
+}
+
 int in_reader_lacks_memory(const struct in_reader *reader)
 {
 	return reader->lines.source.sys_errno == ENOMEM;

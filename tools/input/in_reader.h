@@ -11,6 +11,7 @@
 
 #include <simidx_sketch.h>
 
+#include "input/in_causes.h"
 #include "input/in_columns.h"
 #include "input/in_lines.h"
 #include "input/in_room.h"
@@ -63,6 +64,7 @@ struct in_reader {
 	uint64_t row;              /* number of the row that is being read, from 1 */
 	uint64_t row_begins;       /* byte of the (decompressed) input at which it begins */
 	char reason[1024];         /* after IN_FATAL, IN_REJECTED, IN_SKIPPED */
+	struct in_causes causes;   /* of IN_REJECTED, in all inputs */
 	struct in_lines lines;
 	void *state;               /* what the format remembers of this input; or NULL */
 	int keeps_lines;           /* set it, and the line of each row is kept as it came */
@@ -148,6 +150,9 @@ enum in_result in_lack_memory(struct in_reader *reader);
  * vain.
  */
 int in_reader_lacks_memory(const struct in_reader *reader);
+
+/** Count why the row is going to be rejected. Returns whether it is the first one. */
+int in_count_cause(struct in_reader *reader, enum in_cause cause);
 
 /** For the line formats: the next line, its number and the reason if it is none. */
 enum in_result in_next_line(struct in_reader *reader, const char **line, size_t *size);

@@ -279,6 +279,8 @@ static enum in_result pick_fields(struct in_reader *reader, const struct in_synt
 			if (n == table->text[i])
 				fields->text[i] = field;
 	}
+	if (n < needed)
+		in_count_cause(reader, IN_FEW_COLUMNS);
 	if (n < needed && table->exact)
 		return in_fail(reader, IN_REJECTED, COLUMNS "found one column");
 	if (n < needed)
