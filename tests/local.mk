@@ -454,6 +454,7 @@ tool_tests = \
 	tests/tool/extractors.sh \
 	tests/tool/fields.sh \
 	tests/tool/formats.sh \
+	tests/tool/found_files.sh \
 	tests/tool/full.sh \
 	tests/tool/full_disk.sh \
 	tests/tool/guard.sh \

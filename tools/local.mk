@@ -77,6 +77,8 @@ tools_libcommon_a_SOURCES = \
 	tools/input/in_jsonl.c \
 	tools/input/in_jsonl.h \
 	tools/input/in_keys.c \
+	tools/input/in_leave.c \
+	tools/input/in_leave.h \
 	tools/input/in_lines.c \
 	tools/input/in_lines.h \
 	tools/input/in_look.c \

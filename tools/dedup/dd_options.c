@@ -388,8 +388,8 @@ static int check_together(const struct dd_options *options)
 	    !options->stream)
 		return tl_usage_error(
 			"-0 is about --files-from, --drop-list and --stream, and none is given");
-	if (options->inputs.hidden && !options->inputs.recursive)
-		return tl_usage_error("--hidden is about the directories of -r");
+	if (in_files_check_found(&options->inputs) != TL_PROCEED)
+		return TL_TROUBLE;
 	return options->stream ? in_files_check_lines(&options->inputs, "--stream") : TL_PROCEED;
 }
 
@@ -479,6 +479,6 @@ int dd_parse_options(int argc, char **argv, struct dd_options *options)
 
 void dd_free_options(struct dd_options *options)
 {
-	free(options->inputs.lists.at);
+	in_files_free_options(&options->inputs);
 	free(options->against.at);
 }

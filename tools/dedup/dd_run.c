@@ -538,6 +538,7 @@ int dd_run(const struct dd_options *options)
 		if (fflush(stdout))
 			tl_output_failed();
 		in_causes_tell(&run.reader.causes);
+		in_files_tell(files);
 		run.all.seconds = tl_seconds() - run.started;
 		unread = dd_summary_tell(&run.all, options, run.dedup, run.again, run.output,
 					 run.index ? dd_index_remember(run.index) : 0);

@@ -21,31 +21,45 @@ static void write_advice(const struct in_causes *causes, char *out, size_t size)
 			 causes->names);
 }
 
+/* "1,204 rows have no "text"". */
+static void write_count(const struct in_causes *causes, enum in_cause cause, char *out, size_t size)
+{
+	uint64_t n = causes->cause[cause].n;
+	int is_one = n == 1;
+	char count[TL_NUMBER_SIZE];
+
+	tl_write_count(n, count);
+	switch (cause) {
+	case IN_NO_FIELD:
+		snprintf(out, size, "%s row%s no %s", count, is_one ? " has" : "s have",
+			 causes->field);
+		break;
+	case IN_NO_STRING:
+		snprintf(out, size, "%s row%s a %s that is no string", count,
+			 is_one ? " has" : "s have", causes->field);
+		break;
+	case IN_NO_OBJECT:
+		snprintf(out, size, "%s line%s", count,
+			 is_one ? " is no JSON object" : "s are no JSON objects");
+		break;
+	default:
+		snprintf(out, size, "%s row%s too few columns", count,
+			 is_one ? " has" : "s have");
+	}
+}
+
 void in_causes_tell(const struct in_causes *causes)
 {
-	static const char *const one[IN_N_CAUSES] = {
-		[IN_NO_FIELD] = "row has no %s",
-		[IN_NO_STRING] = "row has a %s that is no string",
-		[IN_NO_OBJECT] = "line is no JSON object",
-		[IN_FEW_COLUMNS] = "row has too few columns",
-	};
-	static const char *const many[IN_N_CAUSES] = {
-		[IN_NO_FIELD] = "rows have no %s",
-		[IN_NO_STRING] = "rows have a %s that is no string",
-		[IN_NO_OBJECT] = "lines are no JSON objects",
-		[IN_FEW_COLUMNS] = "rows have too few columns",
-	};
-	char n[TL_NUMBER_SIZE], what[128], advice[512];
+	char count[160], advice[512];
 
 	for (int i = 0; i < IN_N_CAUSES; i++) {
 		if (!causes->cause[i].n)
 			continue;
-		snprintf(what, sizeof(what), causes->cause[i].n == 1 ? one[i] : many[i],
-			 causes->field);
+		write_count(causes, (enum in_cause)i, count, sizeof(count));
 		*advice = '\0';
 		if (i == IN_NO_FIELD)
 			write_advice(causes, advice, sizeof(advice));
-		tl_notice("%s %s (%s%s%s)", tl_write_count(causes->cause[i].n, n), what,
-			  causes->cause[i].n == 1 ? "" : "first: ", causes->cause[i].first, advice);
+		tl_notice("%s (%s%s%s)", count, causes->cause[i].n == 1 ? "" : "first: ",
+			  causes->cause[i].first, advice);
 	}
 }

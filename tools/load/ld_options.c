@@ -473,7 +473,7 @@ int ld_parse_options(int argc, char **argv, struct ld_options *options)
 
 void ld_free_options(struct ld_options *options)
 {
-	free(options->inputs.lists.at);
+	in_files_free_options(&options->inputs);
 	free(options->from.at);
 	tl_text_options_free(&options->text);
 }

@@ -511,6 +511,7 @@ static int run_inputs(struct ld_run *run)
 		report_failure(run, is_measured);
 	} else {
 		in_causes_tell(&run->reader.causes);
+		in_files_tell(files);
 		ld_report_success(&run->report);
 	}
 	end(run);
