@@ -42,8 +42,8 @@ static int begins_with(const struct dd_header *header)
 
 int dd_header_meet(struct dd_header *header, const struct in_reader *reader, const char *path)
 {
-	const char *line = reader->header.bytes;
-	size_t size = reader->header_size;
+	const char *line = reader->head.bytes;
+	size_t size = reader->head_size;
 
 	while (size && (line[size - 1] == '\n' || line[size - 1] == '\r'))
 		size--;
@@ -61,8 +61,8 @@ int dd_header_meet(struct dd_header *header, const struct in_reader *reader, con
 			       tl_error("%s: its header is not the first line of standard output, "
 					"so its rows do not fit below that", path);
 	tl_progress_clear();
-	fwrite(line, 1, reader->header_size, stdout);
-	if (size == reader->header_size)
+	fwrite(line, 1, reader->head_size, stdout);
+	if (size == reader->head_size)
 		putchar('\n');
 	return 0;
 }

@@ -402,7 +402,7 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 
 		if (run->pause_code)
 			return run->pause_code;
-		if (reader->row == 1 && reader->header_size && (code = take_header(run, file)))
+		if (reader->row == 1 && reader->head_size && (code = take_header(run, file)))
 			return code == DD_HEADER_IS_OTHER ? 0 : code;
 		if (rc == IN_END || (rc == IN_FATAL && tl_stop_requested()))
 			break;

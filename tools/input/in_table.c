@@ -194,19 +194,6 @@ static enum in_result check_header(struct in_reader *reader, const struct wanted
 	return IN_ROW;
 }
 
-/* Keep the line of the header for who writes rows as they came. */
-static enum in_result keep_header(struct in_reader *reader)
-{
-	if (!reader->kept_size)
-		return IN_ROW;
-	if (in_room_have(&reader->header, reader->kept_size))
-		return in_lack_memory(reader);
-	memcpy(reader->header.bytes, reader->kept.bytes, reader->kept_size);
-	reader->header_size = reader->kept_size;
-	reader->kept_size = 0;
-	return IN_ROW;
-}
-
 static enum in_result read_header(struct in_reader *reader, const struct in_syntax *syntax)
 {
 	struct in_table_state *state = reader->state;
@@ -229,7 +216,9 @@ static enum in_result read_header(struct in_reader *reader, const struct in_synt
 		return rc;
 	choose_texts(&state->columns, &wanted, reader->columns);
 	rc = check_header(reader, &wanted, n, names);
-	return rc == IN_ROW ? keep_header(reader) : rc;
+	if (rc == IN_ROW)
+		in_keep_head(reader);
+	return rc;
 }
 
 enum in_result in_table_begin(struct in_reader *reader, const struct in_syntax *syntax)
