@@ -370,4 +370,25 @@ head -1 left-out | diff - <(echo '{"similarity":100,"same":true,"path":"again.js
 	fail 'labels of another index'
 run 0 "$dedup" -q --against seen --label-field url again.jsonl
 head -2 out | diff - <(printf '1\tsame\tkeep\t/1\tseen\n1\tsame\tdrop\tagain.jsonl:1\tnew/1\n') || fail 'groups of another index'
+
+# ---- values of columns and of members in objects ----
+
+printf '%s\n' 'id,when,text' 'a,2026-01-02,one two three four five six' 'b,2026-01-03,one two three four five six' \
+	'c,,one two three four five six' >dates.csv
+run 0 "$dedup" --header --keep max:when dates.csv
+printf '1\tsame\t%s\tdates.csv:%s\n' keep $'3\tb' drop $'2\ta' drop $'4\tc' | cmp - out || fail "a column of csv: $(cat out)"
+says '1 document has no number or date of --keep, and so stays only where no other has'
+tail -n +2 dates.csv | tr , '\t' >dates.tsv
+run 0 "$dedup" -q --id-field 1 --text-field 3 --keep min:2 dates.tsv
+head -1 out | cut -f 3,4 | diff - <(printf 'keep\tdates.tsv:1\n') || fail 'a column of tsv by its number'
+run 2 "$dedup" --id-field 1 --text-field 3 --keep min:when dates.tsv
+says '--keep: without --header a column number is expected as FIELD, from 1'
+run 1 "$dedup" --header --keep max:date dates.csv
+says 'the header names no column "date", but'
+printf '{"meta":{"stars":%s},"text":"one two three four five six"}\n' 2 1e1 -3.5 '"4"' true >stars.jsonl
+run 0 "$dedup" --keep max:meta.stars stars.jsonl
+head -1 out | grep -qx '1	same	keep	stars.jsonl:2' || fail "a member of an object: $(cat out)"
+says '1 document has no number or date of --keep'
+run 0 "$dedup" -q --keep min:meta.stars stars.jsonl
+head -1 out | grep -qx '1	same	keep	stars.jsonl:3' || fail "the least: $(cat out)"
 finish

@@ -40,13 +40,14 @@ struct dd_evidence {
 };
 
 /* The names of members about a row, and about what it is near to. */
-enum key { PATH, LINE, OFFSET, LENGTH, ID, LABEL, HASH, FORMAT, TEXT_FIELD, EXCERPT, N_KEYS };
+enum key { PATH, LINE, OFFSET, LENGTH, ID, LABEL, HASH, FORMAT, TEXT_FIELD, HEADER, DELIMITER,
+	   EXCERPT, N_KEYS };
 
 static const char *const keys[2][N_KEYS] = {
 	{ "path", "line", "offset", "length", "id", "label", "hash", "format", "text_field",
-	  "excerpt" },
+	  "header", "delimiter", "excerpt" },
 	{ "path2", "line2", "offset2", "length2", "id2", "label2", "hash2", "format2",
-	  "text_field2", "excerpt2" },
+	  "text_field2", "header2", "delimiter2", "excerpt2" },
 };
 
 struct dd_evidence *dd_evidence_new(const struct dd_options *options, struct dd_files *files,
@@ -231,7 +232,7 @@ static void json_row(const struct dd_evidence *evidence, struct tl_json *json,
 		     const struct dd_name *name, const struct dd_fact *fact,
 		     const char *const key[N_KEYS])
 {
-	const char *text_field = evidence->options->inputs.columns.text;
+	const struct in_columns *columns = &evidence->options->inputs.columns;
 	char hash[17];
 
 	dd_columns_json_path(json, dd_files_path(evidence->files, name->file), name->line,
@@ -247,8 +248,12 @@ static void json_row(const struct dd_evidence *evidence, struct tl_json *json,
 	tl_json_string(json, key[FORMAT], dd_files_format(evidence->files, name->file)->name);
 	if (evidence->kind != SIMIDX_DEDUP_TEXTS)
 		return;
-	if (text_field)
-		tl_json_bytes(json, key[TEXT_FIELD], text_field, strlen(text_field));
+	if (columns->text)
+		tl_json_bytes(json, key[TEXT_FIELD], columns->text, strlen(columns->text));
+	if (columns->header)
+		tl_json_bool(json, key[HEADER], 1);
+	if (columns->delimiter)
+		tl_json_bytes(json, key[DELIMITER], &columns->delimiter, 1);
 	snprintf(hash, sizeof(hash), "%016" PRIx64, fact->hash);
 	tl_json_string(json, key[HASH], hash);
 }

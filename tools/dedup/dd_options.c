@@ -113,7 +113,9 @@ static const struct tl_option output_rows[] = {
 		  "output, in the order of the inputs. A row is written as it came, line by line; "
 		  "of a file that is one text the path is written, with escapes in a name that has "
 		  "line ends. With -0 such paths have no escapes and end with a NUL byte, and so "
-		  "do the names that --files-from reads. The line of --header is not written." },
+		  "do the names that --files-from reads. The line of --header is written first, "
+		  "once, unless standard output is a file that begins with it; an input whose "
+		  "header is another one is rejected." },
 	{ 0, "dups", "FILE", TL_TEXT(struct dd_options, dups),
 	  .help = "with --stream: write to FILE what was left out",
 	  .more = "With --stream: write to FILE what was left out: how similar it is, what it "
@@ -279,10 +281,11 @@ static const struct tl_option rows[] = {
 		       "--similarity was; rule: equal (the same bytes), text (compared), sketch "
 		       "(estimated) or fingerprint; keep: false, and true for a near miss. Then, "
 		       "of the row: path, line, offset and length in bytes where it can be read "
-		       "again, id and label if it has them, format, text_field, hash (XXH3 of the "
-		       "text), excerpt. The same with a 2 at the end of each name of what it is "
-		       "near to; of a document of an earlier run or of --against these are id2, "
-		       "its id there, label2 and index2.") },
+		       "again, id and label if it has them, format, text_field, header and "
+		       "delimiter as the options were, hash (XXH3 of the text), excerpt. The same "
+		       "with a 2 at the end of each name of what it is near to; of a document of "
+		       "an earlier run or of --against these are id2, its id there, label2 and "
+		       "index2.") },
 	{ TL_PARAGRAPH("At the end the ten largest groups are told of which ten or more were left "
 		       "out, each with the beginning of the text that stays; and there is a "
 		       "warning, also with -q, if for one document more than 1,000 were left out "
@@ -420,8 +423,8 @@ static int check_together(struct dd_options *options)
 	    !options->stream)
 		return tl_usage_error(
 			"-0 is about --files-from, --drop-list and --stream, and none is given");
-	if (options->inputs.hidden && !options->inputs.recursive)
-		return tl_usage_error("--hidden is about the directories of -r");
+	if (in_files_check_found(&options->inputs) != TL_PROCEED)
+		return TL_TROUBLE;
 	return options->stream ? in_files_check_lines(&options->inputs, "--stream") : TL_PROCEED;
 }
 
@@ -513,7 +516,7 @@ int dd_parse_options(int argc, char **argv, struct dd_options *options)
 
 void dd_free_options(struct dd_options *options)
 {
-	free(options->inputs.lists.at);
+	in_files_free_options(&options->inputs);
 	free(options->against.at);
 	dd_keep_free(&options->keep);
 }
