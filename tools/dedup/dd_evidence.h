@@ -18,6 +18,7 @@
 
 #include "dedup/dd_keepers.h"
 #include "dedup/dd_options.h"
+#include "dedup/dd_texts.h"
 
 struct dd_evidence;
 
@@ -43,18 +44,38 @@ void dd_evidence_free(struct dd_evidence *evidence);
 int dd_evidence_begin(struct dd_evidence *evidence, enum simidx_dedup_kind kind,
 		      simidx_dedup *dedup, const char *mark);
 
-/** A row is kept as a keeper of others, `id` in the input. Returns 0 or an exit code. */
-int dd_evidence_keep(struct dd_evidence *evidence, const simidx_dedup_row *row, uint64_t id);
+/** A row that is left out, or kept and nearly near to another one, and why. */
+struct dd_reason {
+	const struct dd_fact *row;
+	const struct dd_fact *other; /* a row of this run, or NULL: near tells which document */
+	simidx_dedup_near near;      /* similarity and flags are set */
+	int is_kept;                 /* it stays, and is nearly near */
+	struct dd_text text[2];      /* of the row and of the other, where excerpts are wanted */
+};
+
+/** Add one. Returns 0 or an exit code. */
+int dd_evidence_put(struct dd_evidence *evidence, const struct dd_reason *reason);
+
+/** As that, when a row is decided. Returns 0 or an exit code. */
+int dd_evidence_add(struct dd_evidence *evidence, const simidx_dedup_row *row,
+		    const simidx_dedup_near *near, int is_kept);
 
 /**
- * A row is left out, or kept and nearly near.
+ * A row is kept and nearly near, but may yet be left out for another one of its group: the line
+ * waits in a temporary file.
  *
- * @param is_kept  that
+ * @param handle  of the row
  * @return 0 or an exit code
  */
-int dd_evidence_add(struct dd_evidence *evidence, const simidx_dedup_row *row,
-		    const struct dd_name *name, uint64_t id, const simidx_dedup_near *near,
-		    int is_kept);
+int dd_evidence_hold(struct dd_evidence *evidence, const simidx_dedup_row *row, uint64_t handle,
+		     const simidx_dedup_near *near);
+
+/** Groups are printed: add what waits of rows that stay. Returns 0 or an exit code. */
+int dd_evidence_release(struct dd_evidence *evidence);
+
+/** The text of a document that the library knows, for an excerpt. Returns 0 or an exit code. */
+int dd_evidence_find_text(const struct dd_evidence *evidence, const simidx_dedup_near *near,
+			  struct dd_text *text);
 
 /**
  * Write what was added; with --index it is synced, too. Called before each commit.

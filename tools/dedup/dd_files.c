@@ -273,6 +273,14 @@ enum dd_state dd_files_state_by(struct dd_files *files, uint32_t number, const c
 	return compare(&file, stat(path, &status), &status);
 }
 
+int dd_files_modified(struct dd_files *files, uint32_t number, int64_t *out)
+{
+	struct file file = get(files, number);
+
+	*out = (int64_t)file.modified.tv_sec * 1000000000 + file.modified.tv_nsec;
+	return file.is_regular ? 0 : -1;
+}
+
 const struct in_format *dd_files_format(struct dd_files *files, uint32_t number)
 {
 	return get(files, number).format;

@@ -67,6 +67,14 @@ const char *dd_files_other_path(struct dd_files *files, uint32_t number, size_t 
 /** As dd_files_state(), by another path of a regular file. */
 enum dd_state dd_files_state_by(struct dd_files *files, uint32_t number, const char *path);
 
+/**
+ * When it was modified, as it was read.
+ *
+ * @param out  set to nanoseconds since 1970
+ * @return 0; -1: it is no regular file
+ */
+int dd_files_modified(struct dd_files *files, uint32_t number, int64_t *out);
+
 /** The format in which it was read. */
 const struct in_format *dd_files_format(struct dd_files *files, uint32_t number);
 

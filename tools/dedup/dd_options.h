@@ -9,6 +9,7 @@
 #define DD_OPTIONS_H
 
 #include "common/tl_options.h"
+#include "dedup/dd_keep.h"
 #include "input/in_files.h"
 
 #include <simidx_dedup.h>
@@ -22,6 +23,7 @@ struct dd_options {
 	int no_verify;
 	int radius;             /* -1 */
 	int accept;             /* -1 */
+	int identical;          /* then the similarity is 1 */
 	int compare_all;
 	int pairs;
 	int drop_list;
@@ -31,6 +33,7 @@ struct dd_options {
 	unsigned near_misses;   /* percent below the similarity; 0 */
 	uint64_t evidence_texts; /* characters; 0 */
 	uint64_t max_group;     /* 0 = any size */
+	struct dd_keep keep;
 	const char *index;      /* NULL */
 	int remember;           /* enum simidx_dedup_remember; -1 */
 	struct tl_strings against;

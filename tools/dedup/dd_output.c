@@ -15,6 +15,7 @@
 #include "dedup/dd_groups.h"
 #include "dedup/dd_largest.h"
 #include "dedup/dd_mark.h"
+#include "dedup/dd_pairs.h"
 #include "input/in_guard.h"
 
 #include <errno.h>
@@ -33,7 +34,9 @@ struct dd_output {
 	enum simidx_dedup_kind kind;
 	int is_terminal; /* a progress line may stand where rows are to come */
 	FILE *dups;
+	struct dd_facts *facts; /* NULL: nothing is said of rows later */
 	struct dd_keepers *keepers;
+	struct dd_pairs pairs;
 	struct dd_evidence *evidence; /* NULL: none is written */
 	struct dd_groups *groups;
 	struct dd_output_counts counts;
@@ -152,20 +155,55 @@ static int has_names(const struct dd_options *options)
 	return !options->stream || options->dups || options->evidence || options->max_group;
 }
 
+/* Whether groups are printed in the end. */
+static int has_groups(const struct dd_options *options)
+{
+	return !options->stream && !options->pairs;
+}
+
+/* Whether more is said of rows later than their names. */
+static int has_facts(const struct dd_options *options)
+{
+	return !options->stream || options->dups || options->evidence;
+}
+
+/* What rows are noted in. */
+static int make_parts(struct dd_output *output)
+{
+	const struct dd_options *options = output->options;
+
+	if (has_facts(options)) {
+		output->facts = dd_facts_new(options->tmpdir, options->spill);
+		if (!output->facts)
+			return TL_TROUBLE;
+	}
+	output->keepers = dd_keepers_new(output->files, output->facts, has_names(options));
+	if (!output->keepers)
+		return tl_error("out of memory");
+	return 0;
+}
+
+static int make_groups(struct dd_output *output)
+{
+	const struct dd_groups_parts parts = { output->options, output->files, output->facts,
+					       output->keepers, output->evidence };
+
+	output->groups = has_groups(output->options) ? dd_groups_new(&parts) : NULL;
+	return output->groups || !has_groups(output->options) ? 0 : tl_error("out of memory");
+}
+
 struct dd_output *dd_output_new(const struct dd_options *options, struct dd_files *files)
 {
 	struct dd_output *output = calloc(1, sizeof(*output));
 
-	if (output) {
-		output->options = options;
-		output->files = files;
-		output->is_terminal = tl_term_is();
-		output->groups = dd_groups_new(options, files);
-		output->keepers = dd_keepers_new(files, has_names(options));
-	}
-	if (!output || !output->groups || !output->keepers)
+	if (!output) {
 		tl_error("out of memory");
-	else if (!open_outputs(output, options))
+		return NULL;
+	}
+	output->options = options;
+	output->files = files;
+	output->is_terminal = tl_term_is();
+	if (!make_parts(output) && !open_outputs(output, options) && !make_groups(output))
 		return output;
 	dd_output_free(output);
 	return NULL;
@@ -180,6 +218,8 @@ void dd_output_free(struct dd_output *output)
 	dd_evidence_free(output->evidence);
 	dd_keepers_free(output->keepers);
 	dd_groups_free(output->groups);
+	dd_facts_free(output->facts);
+	free(output->pairs.label.bytes);
 	free(output);
 }
 
@@ -205,6 +245,8 @@ int dd_output_begin(struct dd_output *output, const struct dd_decider *decider, 
 	output->dedup = decider->dedup;
 	output->against = decider->against;
 	output->kind = decider->kind;
+	output->pairs = (struct dd_pairs){ output->options, output->files, output->keepers,
+					   decider->kind, { NULL, 0 } };
 	dd_keepers_begin(output->keepers, index, decider->against);
 	if (output->options->index && goes_on(output, mark) && dd_index_resume(index))
 		return TL_TROUBLE;
@@ -232,33 +274,18 @@ void dd_output_count(const struct dd_output *output, struct dd_output_counts *co
 
 static int note_kept(struct dd_output *output, const simidx_dedup_row *row)
 {
-	const struct dd_extra *extra = row->extra;
+	struct dd_fact fact;
 
 	if (row->flags & SIMIDX_DEDUP_EMPTY)
 		return 0;
-	if (dd_keepers_add(output->keepers, &extra->name))
-		return TL_TROUBLE;
-	return output->evidence ? dd_evidence_keep(output->evidence, row, extra->id) : 0;
+	fact = dd_fact_of(row);
+	return dd_keepers_add(output->keepers, &fact);
 }
 
 void dd_output_bytes(const struct dd_output *output, uint64_t *kept, uint64_t *near)
 {
-	int has_groups = !output->options->stream && !output->options->pairs;
-
-	*kept = dd_keepers_bytes(output->keepers) + (output->evidence ? DD_FACTS_BYTES : 0);
-	*near = has_groups ? dd_groups_bytes() : 0;
-}
-
-static void put_place(FILE *out, const struct dd_output *output, const struct dd_name *name)
-{
-	dd_columns_path(out, dd_files_path(output->files, name->file), name->line);
-}
-
-static void json_place(struct tl_json *json, const struct dd_output *output,
-		       const struct dd_name *name, const char *path_key, const char *line_key)
-{
-	dd_columns_json_path(json, dd_files_path(output->files, name->file), name->line, path_key,
-			     line_key);
+	*kept = dd_keepers_bytes(output->keepers);
+	*near = has_groups(output->options) ? dd_groups_bytes() : 0;
 }
 
 /* ---- decisions ---- */
@@ -268,37 +295,6 @@ static int is_itself(const simidx_dedup_row *row, const struct dd_keeper *other)
 {
 	return other->label && row->label_size == other->label_size &&
 	       memcmp(row->label, other->label, other->label_size) == 0;
-}
-
-/* A document and what it is near to. */
-static void put_pair(FILE *out, const struct dd_output *output, const simidx_dedup_near *near,
-		     const struct dd_name *name, const struct dd_keeper *other)
-{
-	const struct dd_similarity similarity = { near->similarity,
-						  near->flags & SIMIDX_DEDUP_ESTIMATE };
-	struct tl_json json = { .out = out };
-
-	if (!output->options->json) {
-		dd_columns_similarity(out, output->kind, similarity);
-		putc('\t', out);
-		put_place(out, output, name);
-		putc('\t', out);
-		dd_keepers_put(out, output->keepers, other);
-		putc('\n', out);
-		return;
-	}
-	tl_json_open(&json, NULL, '{');
-	dd_columns_json_similarity(&json, output->kind, similarity);
-	json_place(&json, output, name, "path", "line");
-	if (other->name)
-		json_place(&json, output, other->name, "path2", "line2");
-	if (other->label)
-		tl_json_bytes(&json, "label2", other->label, other->label_size);
-	if (!output->options->pairs)
-		tl_json_unsigned(&json, "id2", other->id);
-	if (other->index)
-		dd_columns_json_path(&json, other->index, 0, "index2", NULL);
-	dd_columns_json_end(&json);
 }
 
 /* An input that is new, or stays though it is near to another one. */
@@ -312,46 +308,57 @@ static void emit(const struct dd_output *output, const struct dd_extra *extra)
 		tl_emit_input(path, extra->line, extra->line_size);
 }
 
-/* Of a filter: a row that is left out. Returns whether it is a document that INDEX has by its own
-   label. */
-static int leave_out(struct dd_output *output, const simidx_dedup_row *row,
-		     const simidx_dedup_near *near)
+/* Texts that are left out by a filter. */
+static void count_bytes(struct dd_output *output, const simidx_dedup_row *row,
+			const simidx_dedup_near *near)
 {
-	const struct dd_extra *extra = row->extra;
+	output->counts.bytes += row->text_size;
+	output->counts.same_bytes += near->flags & SIMIDX_DEDUP_EQUAL ? row->text_size : 0;
+}
+
+/* Of a filter: a row that is left out. `is_known` is set to whether it is a document that INDEX has
+   by its own label. */
+static int leave_out(struct dd_output *output, const simidx_dedup_row *row,
+		     const simidx_dedup_near *near, int *is_known)
+{
 	struct dd_keeper other;
 
+	*is_known = 0;
 	if (near->keeper < SIMIDX_DEDUP_AGAINST && !output->dups) {
 		output->counts.near++;
+		count_bytes(output, row, near);
 		return 0;
 	}
 	other = dd_keepers_find(output->keepers, near);
 	/* In another index a label may mean another document. */
-	if (near->keeper != SIMIDX_DEDUP_AGAINST && is_itself(row, &other)) {
+	if (near->keeper == SIMIDX_DEDUP_EARLIER && is_itself(row, &other)) {
 		output->counts.known++;
-		return 1;
+		*is_known = 1;
+		return 0;
 	}
 	output->counts.near++;
+	count_bytes(output, row, near);
 	output->counts.unnamed += near->keeper == SIMIDX_DEDUP_EARLIER && !other.label &&
 				  !row->label_size;
-	if (output->dups)
-		put_pair(output->dups, output, near, &extra->name, &other);
-	return 0;
+	return output->dups ? dd_pairs_put(&output->pairs, output->dups, near, row, &other) : 0;
 }
 
 static int pair(struct dd_output *output, const simidx_dedup_row *row,
 		const simidx_dedup_near *near, size_t n)
 {
-	const struct dd_extra *extra = row->extra;
 	struct dd_keeper other;
+	int code = 0;
 
 	if (n && output->is_terminal)
 		tl_progress_clear();
-	output->counts.near += n;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; !code && i < n; i++) {
+		if (output->options->identical && !(near[i].flags & SIMIDX_DEDUP_EQUAL))
+			continue;
+		output->counts.near++;
 		other = dd_keepers_find(output->keepers, &near[i]);
-		put_pair(stdout, output, &near[i], &extra->name, &other);
+		code = dd_pairs_put(&output->pairs, stdout, &near[i], row, &other);
 	}
-	return note_kept(output, row);
+	return code ? code : note_kept(output, row);
 }
 
 /* A row that is near to none; `nearest` is what it is nearly near to, or NULL. */
@@ -359,14 +366,16 @@ static int keep(struct dd_output *output, const simidx_dedup_row *row,
 		const simidx_dedup_near *nearest)
 {
 	const struct dd_options *options = output->options;
-	const struct dd_extra *extra = row->extra;
 	double least = options->similarity - options->near_misses / 100.0 - 1e-9;
 	int code = 0;
 
 	if (options->stream)
-		emit(output, extra);
+		emit(output, row->extra);
 	if (output->evidence && nearest && nearest->similarity >= least)
-		code = dd_evidence_add(output->evidence, row, &extra->name, extra->id, nearest, 1);
+		code = output->groups ?
+			       dd_evidence_hold(output->evidence, row,
+						dd_keepers_count_all(output->keepers), nearest) :
+			       dd_evidence_add(output->evidence, row, nearest, 1);
 	return code ? code : note_kept(output, row);
 }
 
@@ -382,12 +391,13 @@ int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 		      const simidx_dedup_near *near, size_t n)
 {
 	const struct dd_extra *extra = row->extra;
-	int code = 0;
+	int code = 0, is_known = 0;
 
 	if (output->options->pairs)
 		return pair(output, row, near, n);
 	if (output->options->stream && output->is_terminal)
 		tl_progress_clear();
+	output->counts.valueless += !extra->key;
 	if (!n)
 		return keep(output, row, near);
 	if (is_spared(output, near)) {
@@ -396,15 +406,15 @@ int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 			emit(output, extra);
 		return 0;
 	}
-	if (output->options->stream && leave_out(output, row, near))
-		return 0;
-	dd_keepers_count(output->keepers, near, &extra->name);
-	if (output->evidence)
-		code = dd_evidence_add(output->evidence, row, &extra->name, extra->id, near, 0);
-	if (code || output->options->stream)
+	if (output->options->stream)
+		code = leave_out(output, row, near, &is_known);
+	if (code || is_known)
 		return code;
-	output->counts.near++;
-	return dd_groups_add(output->groups, near, &extra->name);
+	dd_keepers_count(output->keepers, near, &extra->name);
+	if (output->groups)
+		return dd_groups_add(output->groups, near, row,
+				     output->kind == SIMIDX_DEDUP_TEXTS);
+	return output->evidence ? dd_evidence_add(output->evidence, row, near, 0) : 0;
 }
 
 int dd_output_committing(struct dd_output *output)
@@ -423,15 +433,23 @@ int dd_output_committing(struct dd_output *output)
 	return tl_output_failed() ? TL_TROUBLE : 0;
 }
 
-int dd_output_finish(struct dd_output *output)
+int dd_output_finish(struct dd_output *output, uint64_t memory)
 {
 	struct dd_groups_counts counts;
-	int code = dd_groups_print(output->groups, output->kind,
-				   dd_keepers_names(output->keepers), output->against);
+	int code;
 
+	if (!output->groups)
+		return 0;
+	code = dd_groups_print(output->groups, output->kind, output->against, output->dedup,
+			       memory);
+	if (!code && output->evidence)
+		code = dd_evidence_release(output->evidence);
 	dd_groups_count(output->groups, &counts);
 	output->counts.near = counts.near;
+	output->counts.bytes = counts.bytes;
+	output->counts.same_bytes = counts.same_bytes;
 	output->counts.trusted = counts.trusted;
+	output->counts.unread = counts.unread;
 	output->counts.groups = counts.groups;
 	output->counts.changed = counts.changed;
 	output->counts.broken = counts.broken;
@@ -455,15 +473,47 @@ static void tell_evidence(const struct dd_output *output)
 		  left_out == 1 ? " that is" : "s that are", misses);
 }
 
+/* The largest groups, by what stays. */
+static void tell_largest(const struct dd_output *output, uint64_t documents)
+{
+	struct dd_large large[DD_MOST_LARGE];
+	size_t n;
+
+	if (!output->dedup)
+		return;
+	n = output->groups ? dd_groups_largest(output->groups, large) :
+			     dd_keepers_largest(output->keepers, large);
+	dd_largest_tell(output->keepers, output->groups ? dd_groups_texts(output->groups) : NULL,
+			output->dedup, large, n, documents, !output->options->index);
+}
+
+/* What --keep could not decide. */
+static void tell_kept(const struct dd_output *output)
+{
+	const struct dd_output_counts *counts = &output->counts;
+	char n[TL_NUMBER_SIZE];
+
+	if (counts->valueless)
+		tl_notice("%s document%s no %s, and so stay%s only where no other has",
+			  tl_write_count(counts->valueless, n),
+			  counts->valueless == 1 ? " has" : "s have",
+			  dd_keep_lacks(&output->options->keep),
+			  counts->valueless == 1 ? "s" : "");
+	if (counts->unread)
+		tl_notice("%s document%s cannot be compared again, so the first of %s group%s "
+			  "stays, whatever --keep says",
+			  tl_write_count(counts->unread, n), counts->unread == 1 ? "" : "s",
+			  counts->unread == 1 ? "its" : "their", counts->unread == 1 ? "" : "s");
+}
+
 void dd_output_tell(const struct dd_output *output, uint64_t documents)
 {
 	const struct dd_output_counts *counts = &output->counts;
 	char n[TL_NUMBER_SIZE];
 
-	if (output->dedup)
-		dd_largest_tell(output->keepers, output->dedup, documents,
-				!output->options->index);
+	tell_largest(output, documents);
 	tell_evidence(output);
+	tell_kept(output);
 	if (counts->spared)
 		tl_notice("%s document%s, though near to others, as --max-group is reached",
 			  tl_write_count(counts->spared, n),

@@ -9,6 +9,7 @@
 #ifndef DD_OUTPUT_H
 #define DD_OUTPUT_H
 
+#include "dedup/dd_facts.h"
 #include "dedup/dd_files.h"
 #include "dedup/dd_groups.h"
 #include "dedup/dd_index.h"
@@ -48,15 +49,6 @@ struct dd_decider {
  */
 int dd_output_begin(struct dd_output *output, const struct dd_decider *decider, int has_lines);
 
-/** What a row has as simidx_dedup_row.extra, with its line as it came after it, if it is to be
- * written. */
-struct dd_extra {
-	struct dd_name name;
-	uint64_t id; /* of the input; SIMIDX_NO_ID: it has none */
-	size_t line_size;
-	char line[];
-};
-
 /** As simidx_dedup_calls.decided. Returns 0 or an exit code. */
 int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 		      const simidx_dedup_near *near, size_t n);
@@ -65,14 +57,18 @@ int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
  * code. */
 int dd_output_committing(struct dd_output *output);
 
-/** All is decided: print the groups. Returns 0 or an exit code. */
-int dd_output_finish(struct dd_output *output);
+/** All is decided: print the groups, with so many bytes for the work. Returns 0 or an exit code. */
+int dd_output_finish(struct dd_output *output, uint64_t memory);
 
 /** What was counted. */
 struct dd_output_counts {
 	uint64_t near;    /* documents that are near to others; with --pairs the pairs */
 	uint64_t known;   /* documents that the index has by their own labels; not in `near` */
 	uint64_t spared;  /* near to others, and kept as --max-group says */
+	uint64_t bytes;   /* of texts that are left out or could go */
+	uint64_t same_bytes; /* of these, of texts that have the bytes of what stays */
+	uint64_t valueless; /* documents without a value for --keep */
+	uint64_t unread;  /* that stay near to the first, as they cannot be compared again */
 	uint64_t unnamed; /* of `near`: to one of an earlier run, and neither has a label */
 	/* documents left out of --drop-list, as fingerprints alone have decided */
 	uint64_t trusted;

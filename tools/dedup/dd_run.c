@@ -9,6 +9,7 @@
 #include "common/tl_utf8.h"
 #include "dedup/dd_again.h"
 #include "dedup/dd_check.h"
+#include "dedup/dd_header.h"
 #include "dedup/dd_index.h"
 #include "dedup/dd_memory.h"
 #include "dedup/dd_output.h"
@@ -31,9 +32,7 @@
 /* If the first so many rows are rejected, the others will be, too: it is a matter of options. */
 #define HOPELESS 1000
 
-/*
- * After this number of rows it is estimated how many there are, and again after ten times as many.
- */
+/* After so many rows it is estimated how many there are, and again after ten times as many. */
 #define ESTIMATED_AFTER 10000
 
 struct run {
@@ -49,6 +48,7 @@ struct run {
 	enum simidx_dedup_kind kind;
 	struct in_room extra;     /* struct dd_extra of a row */
 	struct in_reader reader;
+	struct dd_header header;  /* of a filter of tables */
 	struct dd_memory memory;
 	uint64_t bytes;      /* that a document may need of it */
 	uint64_t estimated_at;
@@ -308,7 +308,8 @@ static int begin_deciding(struct run *run, enum simidx_dedup_kind kind)
 }
 
 /* What comes back with the decision: where the row is and, of a filter of lines, its line. */
-static int note_extra(struct run *run, simidx_dedup_row *row, uint64_t id, uint32_t file)
+static int note_extra(struct run *run, simidx_dedup_row *row, const struct in_row *given,
+		      uint32_t file)
 {
 	const struct in_reader *reader = &run->reader;
 	int has_line = run->options->stream && !reader->format->is_whole;
@@ -319,7 +320,8 @@ static int note_extra(struct run *run, simidx_dedup_row *row, uint64_t id, uint3
 		return tl_error("out of memory");
 	extra = run->extra.bytes;
 	extra->name = (struct dd_name){ run->all.documents, reader->line, file, 0 };
-	extra->id = id;
+	extra->id = given->id;
+	extra->key = dd_keep_key(&run->options->keep, given, run->files, file);
 	extra->line_size = size;
 	if (size)
 		memcpy(extra->line, reader->kept.bytes, size);
@@ -366,10 +368,24 @@ static int take_row(struct run *run, const struct in_row *given, uint32_t file)
 	}
 	row.label = given->label;
 	row.label_size = given->label ? given->label_size : 0;
-	code = note_extra(run, &row, given->id, file);
+	code = note_extra(run, &row, given, file);
 	simidx_dedup_limit(run->dedup, dd_memory_work(&run->memory, row.text_size,
 						      run->reader.format->is_whole));
 	return code ? code : tell(run, simidx_dedup_add(run->dedup, &row, &err), &err);
+}
+
+/* Of a filter: an input has begun with a header. Returns as dd_header_meet(), which it calls. */
+static int take_header(struct run *run, uint32_t file)
+{
+	int code = dd_header_meet(&run->header, &run->reader, dd_files_path(run->files, file));
+	char reason[1024];
+
+	if (code != DD_HEADER_IS_OTHER)
+		return code;
+	snprintf(reason, sizeof(reason), "its header is not that of %s, so its rows do not fit "
+		 "below that", run->header.path);
+	reject(run, run->reader.path, reason);
+	return code;
 }
 
 static int read_rows(struct run *run, const struct in_file *input, uint32_t file)
@@ -386,6 +402,8 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 
 		if (run->pause_code)
 			return run->pause_code;
+		if (reader->row == 1 && reader->head_size && (code = take_header(run, file)))
+			return code == DD_HEADER_IS_OTHER ? 0 : code;
 		if (rc == IN_END || (rc == IN_FATAL && tl_stop_requested()))
 			break;
 		if (rc == IN_ROW)
@@ -396,10 +414,11 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 			return tl_error("%s: %s", in_reader_place(reader), reader->reason);
 		else
 			reject(run, in_reader_place(reader), reader->reason);
-		if (run->all.rejected == HOPELESS && !run->all.documents)
-			return tl_error(
-				"the first 1,000 rows were all rejected, the last one because: %s",
-				reader->reason);
+		if (run->all.rejected == HOPELESS && !run->all.documents) {
+			in_causes_tell(&reader->causes);
+			return tl_error("the first 1,000 rows were all rejected, the last one "
+					"because: %s", reader->reason);
+		}
 		if (rc == IN_FATAL) /* what came before stays, and other inputs follow */
 			break;
 		show_progress(run);
@@ -512,12 +531,14 @@ int dd_run(const struct dd_options *options)
 	if (!code)
 		code = files ? read_inputs(&run, files) : tl_error("out of memory");
 	tl_progress_clear();
-	if (!code && run.dedup && !options->stream && !options->pairs)
-		code = dd_output_finish(run.output);
+	if (!code && run.dedup)
+		code = dd_output_finish(run.output, dd_memory_left(&run.memory));
 	if (!code) {
 		/* Results stand before the summary where both go to one file. */
 		if (fflush(stdout))
 			tl_output_failed();
+		in_causes_tell(&run.reader.causes);
+		in_files_tell(files);
 		run.all.seconds = tl_seconds() - run.started;
 		unread = dd_summary_tell(&run.all, options, run.dedup, run.again, run.output,
 					 run.index ? dd_index_remember(run.index) : 0);
@@ -530,6 +551,7 @@ int dd_run(const struct dd_options *options)
 	dd_index_close(run.index);
 	dd_again_close(run.again);
 	free(run.extra.bytes);
+	free(run.header.line);
 	dd_room_free(run.room);
 	dd_output_free(run.output);
 	in_reader_free(&run.reader);

@@ -82,30 +82,48 @@ static void tell_remembered(const struct dd_options *options, const simidx_dedup
 			  tl_write_count(counts->foreign, n[0]), counts->foreign == 1 ? "" : "s");
 }
 
+/* How many bytes of texts are left out or could go, and how many of these are of identical ones. */
+static void write_bytes(const struct dd_options *options, const struct dd_output_counts *counts,
+			char out[], size_t size)
+{
+	char n[2][TL_NUMBER_SIZE];
+
+	out[0] = '\0';
+	if (counts->bytes)
+		snprintf(out, size, "; %s byte%s %s (%s identical)",
+			 tl_write_count(counts->bytes, n[0]), counts->bytes == 1 ? "" : "s",
+			 options->stream ? "left out" : "could go",
+			 tl_write_count(counts->same_bytes, n[1]));
+}
+
 /* The last line. */
 static void tell_all(const struct dd_summary *all, const struct dd_options *options,
 		     const struct dd_output_counts *counts)
 {
 	char n[3][TL_NUMBER_SIZE], rejected[TL_NUMBER_SIZE + 16] = "";
+	char bytes[2 * TL_NUMBER_SIZE + 48];
 	const char *s = all->documents == 1 ? "" : "s";
 
 	if (all->rejected)
 		snprintf(rejected, sizeof(rejected), ", %s rejected",
 			 tl_write_count(all->rejected, n[0]));
+	write_bytes(options, counts, bytes, sizeof(bytes));
 	tl_write_count(all->documents, n[0]);
 	tl_write_count(counts->near, n[1]);
 	if (options->pairs)
 		tl_notice("%s document%s in %.1f s: %s pair%s%s", n[0], s, all->seconds, n[1],
 			  counts->near == 1 ? "" : "s", rejected);
 	else if (options->stream)
-		tl_notice("%s document%s in %.1f s: %s new, %s near to others%s", n[0], s,
+		tl_notice("%s document%s in %.1f s: %s new, %s near to others%s%s", n[0], s,
 			  all->seconds,
 			  tl_write_count(all->documents - counts->near - counts->known, n[2]),
-			  n[1], rejected);
+			  n[1], rejected, bytes);
 	else
-		tl_notice("%s document%s in %.1f s: %s near to others, in %s group%s%s", n[0], s,
-			  all->seconds, n[1], tl_write_count(counts->groups, n[2]),
-			  counts->groups == 1 ? "" : "s", rejected);
+		tl_notice("%s document%s in %.1f s: %s %s, in %s group%s%s%s", n[0], s,
+			  all->seconds, n[1],
+			  options->identical ? "identical to others" : "near to others",
+			  tl_write_count(counts->groups, n[2]), counts->groups == 1 ? "" : "s",
+			  rejected, bytes);
 }
 
 uint64_t dd_summary_tell(const struct dd_summary *all, const struct dd_options *options,

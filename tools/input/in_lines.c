@@ -101,7 +101,7 @@ enum in_result in_lines_part(struct in_lines *lines, int fd, char separator, uin
 			return IN_FATAL;
 		}
 	}
-	lines->filled = lines->end;
+	lines->filled = offset + lines->end;
 	return IN_ROW;
 }
 

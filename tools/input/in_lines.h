@@ -23,7 +23,7 @@ struct in_lines {
 	size_t start;     /* what is left to deliver: buffer[start..end) */
 	size_t end;
 	uint64_t line;    /* number of the last line delivered, from 1 */
-	uint64_t filled;  /* bytes that came from the source so far */
+	uint64_t filled;  /* how far in the source the bytes have come from so far */
 };
 
 /** The most bytes of a line or text, of which there are `max` in any case. */
