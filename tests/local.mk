@@ -443,6 +443,7 @@ tool_tests = \
 	tests/tool/dedup_full.sh \
 	tests/tool/dedup_kill.sh \
 	tests/tool/dedup_memory.sh \
+	tests/tool/dedup_output.sh \
 	tests/tool/dedup_remember.sh \
 	tests/tool/dedup_stream.sh \
 	tests/tool/delete.sh \

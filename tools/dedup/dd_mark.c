@@ -12,7 +12,7 @@
 #define DONE "dd-mark2 done"
 
 /*
- * Standard output, --dups and --evidence: device, inode and length of each; 0 if it is no regular
+ * Standard output or --output, --dups and --evidence: device, inode and length of each; 0 if it is no regular
  * file.
  */
 #define OPEN "dd-mark2 open"
@@ -36,7 +36,8 @@ void dd_mark_write(char mark[DD_MARK_SIZE], const struct dd_options *options, in
 	uint64_t output[3], dups[3], evidence[3];
 	struct stat status;
 
-	note(output, fstat(STDOUT_FILENO, &status), &status);
+	note(output, options->output ? stat(options->output, &status) :
+				       fstat(STDOUT_FILENO, &status), &status);
 	note(dups, options->dups ? stat(options->dups, &status) : -1, &status);
 	note(evidence, options->evidence ? stat(options->evidence, &status) : -1, &status);
 	if (is_complete)
@@ -60,13 +61,13 @@ int dd_mark_remember(const char *mark)
 	return -1;
 }
 
-off_t dd_mark_committed(const char *mark, FILE *out)
+off_t dd_mark_committed(const char *mark, int fd)
 {
 	uint64_t here[3], there[9];
 	struct stat status;
 	int n;
 
-	note(here, fstat(fileno(out), &status), &status);
+	note(here, fstat(fd, &status), &status);
 	n = sscanf(mark, OPEN SCANNED_PLACE SCANNED_PLACE SCANNED_PLACE, &there[0], &there[1],
 		   &there[2], &there[3], &there[4], &there[5], &there[6], &there[7], &there[8]);
 	/* Marks of earlier versions have two places. */

@@ -34,9 +34,9 @@ int dd_mark_remember(const char *mark);
  * Where in a file that is written to something may lie that the run of a mark has not committed.
  *
  * @param mark  as it was in the index; "" or that of another tool: none
- * @param out   a stream
+ * @param fd    that file, open
  * @return bytes from the beginning; -1 if that run came to its end, or wrote to other files
  */
-off_t dd_mark_committed(const char *mark, FILE *out);
+off_t dd_mark_committed(const char *mark, int fd);
 
 #endif /* DD_MARK_H */

@@ -105,16 +105,20 @@ static const struct tl_option output_rows[] = {
 		  "of a file that is one text the path is written, with escapes in a name that has "
 		  "line ends. With -0 such paths have no escapes and end with a NUL byte, and so "
 		  "do the names that --files-from reads. The line of --header is not written." },
+	{ 0, "output", "FILE", TL_TEXT(struct dd_options, output),
+	  .help = "with --stream: write what is new to FILE",
+	  .more = "With --stream: write what is new to FILE and not to standard output. Nothing is "
+		  "replaced: FILE must be new or empty, but with --index lines are added to it. A "
+		  "name that ends in .gz or .zst is compressed; one run at a time writes to such a "
+		  "file. FILE must not be an input, which is an error; only a new one may be in a "
+		  "directory or list, and is left out there." },
 	{ 0, "dups", "FILE", TL_TEXT(struct dd_options, dups),
 	  .help = "with --stream: write to FILE what was left out",
 	  .more = "With --stream: write to FILE what was left out: how similar it is, what it is, "
-		  "and to what it is near, separated by tabs. Nothing is replaced: FILE must be "
-		  "new or empty, but with --index lines are added to it. What INDEX has with the "
-		  "same label is known and not written; but a row without a label that an earlier "
-		  "run has kept is written as near to 'id N', which may be the row itself, so that "
-		  "nothing should be removed that is near to an id. FILE must not be an input, "
-		  "which is an error; only a new one may be in a directory or list, and is left "
-		  "out there." },
+		  "and to what it is near, separated by tabs. FILE as of --output. What INDEX has "
+		  "with the same label is known and not written; but a row without a label that an "
+		  "earlier run has kept is written as near to 'id N', which may be the row itself, "
+		  "so that nothing should be removed that is near to an id." },
 	{ 0, "index", "INDEX", TL_TEXT(struct dd_options, index),
 	  .help = "with --stream: remember what was new in INDEX",
 	  .more = "With --stream: remember what was new in the index INDEX, which is made if it is "
@@ -329,10 +333,20 @@ const char *dd_comparing_option(const struct dd_options *options)
 						  NULL;
 }
 
+/* A file that is written to: it has a name, and this build can compress it as that says. */
+static int check_file(const char *option, const char *path)
+{
+	const struct in_codec *codec = path ? in_codec_of_path(path) : NULL;
+
+	if (path && !*path)
+		return tl_usage_error("%s: FILE is empty", option);
+	return codec && in_codec_missing(codec) ?
+		       tl_usage_error("%s: cannot be written %s", path, in_codec_missing(codec)) :
+		       TL_PROCEED;
+}
+
 static int check_evidence(const struct dd_options *options)
 {
-	const struct in_codec *codec;
-
 	if (!options->evidence && (options->near_misses || options->evidence_texts))
 		return tl_usage_error("%s goes with --evidence", options->near_misses ?
 							 "--near-misses" : "--evidence-texts");
@@ -342,13 +356,7 @@ static int check_evidence(const struct dd_options *options)
 	if (options->max_group && options->index)
 		return tl_usage_error("--max-group counts within one run, so --index does not go "
 				      "with it");
-	if (options->evidence && !*options->evidence)
-		return tl_usage_error("--evidence: FILE is empty");
-	codec = options->evidence ? in_codec_of_path(options->evidence) : NULL;
-	return codec && in_codec_missing(codec) ?
-		       tl_usage_error("%s: cannot be written %s", options->evidence,
-				      in_codec_missing(codec)) :
-		       TL_PROCEED;
+	return check_file("--evidence", options->evidence);
 }
 
 static int check_together(const struct dd_options *options)
@@ -357,9 +365,13 @@ static int check_together(const struct dd_options *options)
 		return TL_TROUBLE;
 	if (options->pairs + options->drop_list + options->stream > 1)
 		return tl_usage_error("only one of --pairs, --drop-list and --stream can be given");
-	if (!options->stream && (options->dups || options->index))
+	if (!options->stream && (options->dups || options->index || options->output))
 		return tl_usage_error("%s goes with --stream",
-				      options->dups ? "--dups" : "--index");
+				      options->dups ? "--dups" :
+				      options->index ? "--index" : "--output");
+	if (check_file("--dups", options->dups) != TL_PROCEED ||
+	    check_file("--output", options->output) != TL_PROCEED)
+		return TL_TROUBLE;
 	if (options->remember >= 0 && !options->index)
 		return tl_usage_error("--remember is about the index of --index");
 	if (options->against.n && options->pairs)

@@ -26,6 +26,7 @@ struct dd_options {
 	int pairs;
 	int drop_list;
 	int stream;
+	const char *output;     /* NULL = standard output */
 	const char *dups;       /* NULL */
 	const char *evidence;   /* NULL */
 	unsigned near_misses;   /* percent below the similarity; 0 */

@@ -3,7 +3,6 @@
 
 #include "dedup/dd_output.h"
 
-#include "common/tl_emit.h"
 #include "common/tl_escape.h"
 #include "common/tl_json.h"
 #include "common/tl_msg.h"
@@ -15,6 +14,7 @@
 #include "dedup/dd_groups.h"
 #include "dedup/dd_largest.h"
 #include "dedup/dd_mark.h"
+#include "dedup/dd_sink.h"
 #include "input/in_guard.h"
 
 #include <errno.h>
@@ -32,7 +32,8 @@ struct dd_output {
 	struct dd_against *against; /* NULL: there are no other indexes */
 	enum simidx_dedup_kind kind;
 	int is_terminal; /* a progress line may stand where rows are to come */
-	FILE *dups;
+	struct dd_sink *kept; /* of a filter: the rows that stay */
+	struct dd_sink *dups; /* NULL: none is written */
 	struct dd_keepers *keepers;
 	struct dd_evidence *evidence; /* NULL: none is written */
 	struct dd_groups *groups;
@@ -108,7 +109,8 @@ static int check_outputs(const struct dd_options *options)
 {
 	const struct in_files_options *inputs = &options->inputs;
 	const struct written written[] = { look_at("--dups", options->dups),
-					   look_at("--evidence", options->evidence) };
+					   look_at("--evidence", options->evidence),
+					   look_at("--output", options->output) };
 	const size_t n = sizeof(written) / sizeof(written[0]);
 	int code = 0;
 
@@ -118,10 +120,13 @@ static int check_outputs(const struct dd_options *options)
 		code = check_input(inputs->lists.at[i], "a list of inputs", written, n);
 	for (size_t i = 0; !code && i < n; i++)
 		code = check_written(&written[i], options);
-	if (!code && options->dups && options->evidence &&
-	    (strcmp(options->dups, options->evidence) == 0 ||
-	     tl_path_is_same(options->dups, options->evidence)))
-		code = tl_usage_error("--dups and --evidence need a file each");
+	for (size_t i = 0; !code && i < n; i++)
+		for (size_t j = 0; !code && j < i; j++)
+			if (written[i].path && written[j].path &&
+			    (strcmp(written[i].path, written[j].path) == 0 ||
+			     tl_path_is_same(written[i].path, written[j].path)))
+				code = tl_usage_error("%s and %s need a file each",
+						      written[j].option, written[i].option);
 	return code;
 }
 
@@ -135,14 +140,20 @@ static int open_outputs(struct dd_output *output, const struct dd_options *optio
 		output->evidence = dd_evidence_new(options, output->files, output->keepers);
 		if (!output->evidence)
 			return TL_TROUBLE;
-		in_guard_add_output(fileno(dd_evidence_stream(output->evidence)));
+		in_guard_add_output(dd_sink_fd(dd_evidence_sink(output->evidence)));
+	}
+	if (options->stream) {
+		output->kept = dd_sink_open(options->output);
+		if (!output->kept)
+			return TL_TROUBLE;
+		in_guard_add_output(dd_sink_fd(output->kept));
 	}
 	if (!options->dups)
 		return 0;
-	output->dups = fopen(options->dups, "ae");
+	output->dups = dd_sink_open(options->dups);
 	if (!output->dups)
-		return tl_error("%s: cannot write: %s", options->dups, strerror(errno));
-	in_guard_add_output(fileno(output->dups));
+		return TL_TROUBLE;
+	in_guard_add_output(dd_sink_fd(output->dups));
 	return 0;
 }
 
@@ -175,48 +186,61 @@ void dd_output_free(struct dd_output *output)
 {
 	if (!output)
 		return;
-	if (output->dups)
-		fclose(output->dups);
+	dd_sink_close(output->kept);
+	dd_sink_close(output->dups);
 	dd_evidence_free(output->evidence);
 	dd_keepers_free(output->keepers);
 	dd_groups_free(output->groups);
 	free(output);
 }
 
-/*
- * The mark is of a run that has not come to its end and wrote to these files. Others may be at
- * work.
- */
-static int goes_on(const struct dd_output *output, const char *mark)
+/* The files with lines of decisions; NULL: not written. */
+#define N_SINKS 3
+static void list_sinks(const struct dd_output *output, struct dd_sink *sinks[N_SINKS])
 {
-	return dd_mark_committed(mark, stdout) >= 0 ||
-	       (output->dups && dd_mark_committed(mark, output->dups) >= 0) ||
-	       (output->evidence &&
-		dd_mark_committed(mark, dd_evidence_stream(output->evidence)) >= 0);
+	sinks[0] = output->kept;
+	sinks[1] = output->dups;
+	sinks[2] = output->evidence ? dd_evidence_sink(output->evidence) : NULL;
+}
+
+/*
+ * Begin with each file behind what is there. If the mark is of a run that has not come to its end
+ * and wrote to one of these files, others may be at work.
+ */
+static int begin_sinks(struct dd_output *output, struct dd_index *index, char end)
+{
+	const char *mark = dd_index_mark(index);
+	struct dd_sink *sinks[N_SINKS];
+	int goes_on = 0, code = 0;
+
+	list_sinks(output, sinks);
+	for (int i = 0; i < N_SINKS; i++)
+		goes_on |= sinks[i] && dd_mark_committed(mark, dd_sink_fd(sinks[i])) >= 0;
+	if (output->options->index && goes_on && dd_index_resume(index))
+		return TL_TROUBLE;
+	/* While nobody else writes: then half a line cannot be of a run that goes on. */
+	if (output->options->index && dd_index_begin(index))
+		return TL_TROUBLE;
+	for (int i = 0; !code && i < N_SINKS; i++)
+		if (sinks[i])
+			code = dd_sink_begin(sinks[i], i == 0 ? end : '\n',
+					     dd_mark_committed(mark, dd_sink_fd(sinks[i])));
+	return code;
 }
 
 int dd_output_begin(struct dd_output *output, const struct dd_decider *decider, int has_lines)
 {
 	char end = output->options->inputs.nul_lists && !has_lines ? '\0' : '\n';
 	struct dd_index *index = decider->index;
-	const char *mark = dd_index_mark(index);
 
 	output->index = index;
 	output->dedup = decider->dedup;
 	output->against = decider->against;
 	output->kind = decider->kind;
 	dd_keepers_begin(output->keepers, index, decider->against);
-	if (output->options->index && goes_on(output, mark) && dd_index_resume(index))
-		return TL_TROUBLE;
-	/* While nobody else writes: then half a line cannot be of a run that goes on. */
-	if (output->options->index && dd_index_begin(index))
-		return TL_TROUBLE;
-	if (output->options->stream)
-		tl_emit_begin(stdout, end, dd_mark_committed(mark, stdout));
-	if (output->dups)
-		tl_emit_begin(output->dups, '\n', dd_mark_committed(mark, output->dups));
-	if (output->evidence &&
-	    dd_evidence_begin(output->evidence, decider->kind, decider->dedup, mark))
+	if (output->evidence)
+		dd_evidence_begin(output->evidence, decider->kind, decider->dedup);
+	if (begin_sinks(output, index, end))
 		return TL_TROUBLE;
 	if (!output->options->index)
 		return 0;
@@ -302,24 +326,47 @@ static void put_pair(FILE *out, const struct dd_output *output, const simidx_ded
 }
 
 /* An input that is new, or stays though it is near to another one. */
-static void emit(const struct dd_output *output, const struct dd_extra *extra)
+static int emit(const struct dd_output *output, const struct dd_extra *extra)
 {
 	const char *path = dd_files_path(output->files, extra->name.file);
+	FILE *out;
 
-	if (output->options->inputs.nul_lists && !extra->line_size)
-		printf("%s%c", path, '\0');
-	else
-		tl_emit_input(path, extra->line, extra->line_size);
+	if (dd_sink_put(output->kept, extra->line, extra->line_size))
+		return TL_TROUBLE;
+	out = dd_sink_out(output->kept);
+	if (!out)
+		return TL_TROUBLE;
+	if (!extra->line_size && output->options->inputs.nul_lists) {
+		fprintf(out, "%s%c", path, '\0');
+	} else {
+		if (!extra->line_size)
+			tl_put_escaped(out, path, strlen(path));
+		if (!extra->line_size || extra->line[extra->line_size - 1] != '\n')
+			putc('\n', out);
+	}
+	return dd_sink_wrote(output->kept);
 }
 
-/* Of a filter: a row that is left out. Returns whether it is a document that INDEX has by its own
-   label. */
+static int put_dup(struct dd_output *output, const simidx_dedup_near *near,
+		   const struct dd_name *name, const struct dd_keeper *other)
+{
+	FILE *out = dd_sink_out(output->dups);
+
+	if (!out)
+		return TL_TROUBLE;
+	put_pair(out, output, near, name, other);
+	return dd_sink_wrote(output->dups);
+}
+
+/* Of a filter: a row that is left out. `is_known` is set to whether it is a document that INDEX has
+   by its own label. */
 static int leave_out(struct dd_output *output, const simidx_dedup_row *row,
-		     const simidx_dedup_near *near)
+		     const simidx_dedup_near *near, int *is_known)
 {
 	const struct dd_extra *extra = row->extra;
 	struct dd_keeper other;
 
+	*is_known = 0;
 	if (near->keeper < SIMIDX_DEDUP_AGAINST && !output->dups) {
 		output->counts.near++;
 		return 0;
@@ -328,14 +375,13 @@ static int leave_out(struct dd_output *output, const simidx_dedup_row *row,
 	/* In another index a label may mean another document. */
 	if (near->keeper != SIMIDX_DEDUP_AGAINST && is_itself(row, &other)) {
 		output->counts.known++;
-		return 1;
+		*is_known = 1;
+		return 0;
 	}
 	output->counts.near++;
 	output->counts.unnamed += near->keeper == SIMIDX_DEDUP_EARLIER && !other.label &&
 				  !row->label_size;
-	if (output->dups)
-		put_pair(output->dups, output, near, &extra->name, &other);
-	return 0;
+	return output->dups ? put_dup(output, near, &extra->name, &other) : 0;
 }
 
 static int pair(struct dd_output *output, const simidx_dedup_row *row,
@@ -364,8 +410,8 @@ static int keep(struct dd_output *output, const simidx_dedup_row *row,
 	int code = 0;
 
 	if (options->stream)
-		emit(output, extra);
-	if (output->evidence && nearest && nearest->similarity >= least)
+		code = emit(output, extra);
+	if (!code && output->evidence && nearest && nearest->similarity >= least)
 		code = dd_evidence_add(output->evidence, row, &extra->name, extra->id, nearest, 1);
 	return code ? code : note_kept(output, row);
 }
@@ -382,7 +428,7 @@ int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 		      const simidx_dedup_near *near, size_t n)
 {
 	const struct dd_extra *extra = row->extra;
-	int code = 0;
+	int code = 0, is_known = 0;
 
 	if (output->options->pairs)
 		return pair(output, row, near, n);
@@ -392,12 +438,12 @@ int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 		return keep(output, row, near);
 	if (is_spared(output, near)) {
 		output->counts.spared++;
-		if (output->options->stream)
-			emit(output, extra);
-		return 0;
+		return output->options->stream ? emit(output, extra) : 0;
 	}
-	if (output->options->stream && leave_out(output, row, near))
-		return 0;
+	if (output->options->stream)
+		code = leave_out(output, row, near, &is_known);
+	if (code || is_known)
+		return code;
 	dd_keepers_count(output->keepers, near, &extra->name);
 	if (output->evidence)
 		code = dd_evidence_add(output->evidence, row, &extra->name, extra->id, near, 0);
@@ -409,18 +455,14 @@ int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 
 int dd_output_committing(struct dd_output *output)
 {
-	if (output->evidence && dd_evidence_write(output->evidence))
-		return TL_TROUBLE;
-	if (output->options->index) {
-		if (tl_emit_flush(stdout, "standard output"))
-			return TL_TROUBLE;
-		return output->dups ? tl_emit_flush(output->dups, output->options->dups) : 0;
-	}
-	if (output->options->stream && fflush(stdout) && tl_output_failed())
-		return TL_TROUBLE;
-	if (output->dups && (fflush(output->dups) || ferror(output->dups)))
-		return tl_error("%s: cannot write: %s", output->options->dups, strerror(errno));
-	return tl_output_failed() ? TL_TROUBLE : 0;
+	struct dd_sink *sinks[N_SINKS];
+	int is_synced = output->options->index != NULL, code = 0;
+
+	list_sinks(output, sinks);
+	for (int i = 0; !code && i < N_SINKS; i++)
+		if (sinks[i])
+			code = dd_sink_commit(sinks[i], is_synced);
+	return code || tl_output_failed() ? TL_TROUBLE : 0;
 }
 
 int dd_output_finish(struct dd_output *output)

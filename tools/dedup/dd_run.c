@@ -466,9 +466,9 @@ static int read_inputs(struct run *run, struct in_files *files)
 		return tl_error("%s: no files were found%s", inputs->operands[0],
 				inputs->hidden ? "" : " (--hidden reads those whose names begin "
 						      "with a dot, too)");
-	if (!code && run->dedup)
-		code = flush(run, 1);
-	return code;
+	if (code)
+		return code;
+	return run->dedup ? flush(run, 1) : dd_output_committing(run->output);
 }
 
 /* ---- a run ---- */
