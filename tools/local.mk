@@ -130,6 +130,8 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_output.h \
 	tools/dedup/dd_room.c \
 	tools/dedup/dd_room.h \
+	tools/dedup/dd_shards.c \
+	tools/dedup/dd_shards.h \
 	tools/dedup/dd_sink.c \
 	tools/dedup/dd_sink.h \
 	tools/dedup/dd_run.c \

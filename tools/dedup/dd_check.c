@@ -7,6 +7,7 @@
 #include "common/tl_number.h"
 #include "dedup/dd_files.h"
 #include "dedup/dd_memory.h"
+#include "dedup/dd_shards.h"
 #include "input/in_guard.h"
 
 #include <inttypes.h>
@@ -40,7 +41,10 @@ int dd_check_inputs(const struct dd_options *options, uint64_t most)
 	int code = 0;
 
 	if (!has_files_only(&options->inputs))
-		return 0;
+		return options->output_dir ?
+			       tl_usage_error("--output-dir looks at all names before it reads, so a "
+					      "list of --files-from must be a file") :
+			       0;
 	files = in_files_open(&options->inputs);
 	if (!files)
 		return tl_error("out of memory");
@@ -52,6 +56,8 @@ int dd_check_inputs(const struct dd_options *options, uint64_t most)
 			n++;
 		}
 	in_files_close(files);
+	if (!code && options->output_dir)
+		code = dd_shards_check(options);
 	if (code || tables <= most)
 		return code;
 	return tl_error("--memory is too small: there are %s files, which need at least --memory "

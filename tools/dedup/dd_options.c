@@ -112,6 +112,16 @@ static const struct tl_option output_rows[] = {
 		  "name that ends in .gz or .zst is compressed; one run at a time writes to such a "
 		  "file. FILE must not be an input, which is an error; only a new one may be in a "
 		  "directory or list, and is left out there." },
+	{ 0, "output-dir", "DIR", TL_TEXT(struct dd_options, output_dir),
+	  .help = "with --stream: what is new to a file for each input",
+	  .more = "With --stream: write what is new to a file in the directory DIR for each input, "
+		  "which is compressed where the name of the input says so. An input a/x.jsonl "
+		  "goes to DIR/x.jsonl. Of -r a its files go to DIR/a/..., of -r a/ to DIR/..., "
+		  "and what --files-from lists as a/x.jsonl goes to DIR/a/x.jsonl. Directories "
+		  "are made. If two inputs would go to one file, or one to a file that has "
+		  "contents or is an input, nothing is read. An input of which nothing stays gives "
+		  "an empty file. The line of --header is written to each file. Only for files of "
+		  "rows; one that is reached twice is written once, under its first name." },
 	{ 0, "dups", "FILE", TL_TEXT(struct dd_options, dups),
 	  .help = "with --stream: write to FILE what was left out",
 	  .more = "With --stream: write to FILE what was left out: how similar it is, what it is, "
@@ -359,16 +369,27 @@ static int check_evidence(const struct dd_options *options)
 	return check_file("--evidence", options->evidence);
 }
 
+static const char *only_of_stream(const struct dd_options *options)
+{
+	return options->dups	     ? "--dups" :
+	       options->index	     ? "--index" :
+	       options->output	     ? "--output" :
+	       options->output_dir ? "--output-dir" :
+				       NULL;
+}
+
 static int check_together(const struct dd_options *options)
 {
 	if (check_evidence(options) != TL_PROCEED)
 		return TL_TROUBLE;
 	if (options->pairs + options->drop_list + options->stream > 1)
 		return tl_usage_error("only one of --pairs, --drop-list and --stream can be given");
-	if (!options->stream && (options->dups || options->index || options->output))
-		return tl_usage_error("%s goes with --stream",
-				      options->dups ? "--dups" :
-				      options->index ? "--index" : "--output");
+	if (!options->stream && only_of_stream(options))
+		return tl_usage_error("%s goes with --stream", only_of_stream(options));
+	if (options->output && options->output_dir)
+		return tl_usage_error("--output and --output-dir exclude each other");
+	if (options->output_dir && !*options->output_dir)
+		return tl_usage_error("--output-dir: DIR is empty");
 	if (check_file("--dups", options->dups) != TL_PROCEED ||
 	    check_file("--output", options->output) != TL_PROCEED)
 		return TL_TROUBLE;
@@ -420,6 +441,8 @@ static int check_indexes(const struct dd_options *options)
 		return tl_usage_error("--index: '%s' is no index", index);
 	if (index)
 		in_guard_add(index);
+	if (options->output_dir)
+		in_guard_add(options->output_dir);
 	for (size_t i = 0; i < options->against.n; i++) {
 		const char *path = options->against.at[i];
 

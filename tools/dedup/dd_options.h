@@ -27,6 +27,7 @@ struct dd_options {
 	int drop_list;
 	int stream;
 	const char *output;     /* NULL = standard output */
+	const char *output_dir; /* NULL; a file for each input in it */
 	const char *dups;       /* NULL */
 	const char *evidence;   /* NULL */
 	unsigned near_misses;   /* percent below the similarity; 0 */

@@ -14,6 +14,7 @@
 #include "dedup/dd_groups.h"
 #include "dedup/dd_largest.h"
 #include "dedup/dd_mark.h"
+#include "dedup/dd_shards.h"
 #include "dedup/dd_sink.h"
 #include "input/in_guard.h"
 
@@ -32,7 +33,8 @@ struct dd_output {
 	struct dd_against *against; /* NULL: there are no other indexes */
 	enum simidx_dedup_kind kind;
 	int is_terminal; /* a progress line may stand where rows are to come */
-	struct dd_sink *kept; /* of a filter: the rows that stay */
+	struct dd_sink *kept; /* of a filter: the rows that stay; of shards the open one, or NULL */
+	struct dd_shards *shards; /* NULL: these go to one file */
 	struct dd_sink *dups; /* NULL: none is written */
 	struct dd_keepers *keepers;
 	struct dd_evidence *evidence; /* NULL: none is written */
@@ -142,7 +144,11 @@ static int open_outputs(struct dd_output *output, const struct dd_options *optio
 			return TL_TROUBLE;
 		in_guard_add_output(dd_sink_fd(dd_evidence_sink(output->evidence)));
 	}
-	if (options->stream) {
+	if (options->output_dir) {
+		output->shards = dd_shards_new(options, output->files);
+		if (!output->shards)
+			return TL_TROUBLE;
+	} else if (options->stream) {
 		output->kept = dd_sink_open(options->output);
 		if (!output->kept)
 			return TL_TROUBLE;
@@ -186,7 +192,9 @@ void dd_output_free(struct dd_output *output)
 {
 	if (!output)
 		return;
-	dd_sink_close(output->kept);
+	if (!output->shards)
+		dd_sink_close(output->kept);
+	dd_shards_free(output->shards);
 	dd_sink_close(output->dups);
 	dd_evidence_free(output->evidence);
 	dd_keepers_free(output->keepers);
@@ -424,6 +432,18 @@ static int is_spared(const struct dd_output *output, const simidx_dedup_near *ne
 	       dd_keepers_left_out(output->keepers, near) >= output->options->max_group;
 }
 
+/* Rows of this file are written next. */
+static int select_shard(struct dd_output *output, uint32_t file)
+{
+	output->kept = dd_shards_select(output->shards, file);
+	return output->kept ? 0 : TL_TROUBLE;
+}
+
+int dd_output_head(struct dd_output *output, uint32_t file, const char *line, size_t size)
+{
+	return output->shards ? dd_shards_head(output->shards, file, line, size) : 0;
+}
+
 int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 		      const simidx_dedup_near *near, size_t n)
 {
@@ -434,6 +454,8 @@ int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 		return pair(output, row, near, n);
 	if (output->options->stream && output->is_terminal)
 		tl_progress_clear();
+	if (output->shards && select_shard(output, extra->name.file))
+		return TL_TROUBLE;
 	if (!n)
 		return keep(output, row, near);
 	if (is_spared(output, near)) {
@@ -453,11 +475,14 @@ int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 	return dd_groups_add(output->groups, near, &extra->name);
 }
 
-int dd_output_committing(struct dd_output *output)
+int dd_output_committing(struct dd_output *output, int is_complete)
 {
 	struct dd_sink *sinks[N_SINKS];
 	int is_synced = output->options->index != NULL, code = 0;
+	uint32_t n = dd_files_count(output->files);
 
+	if (output->shards && is_complete && n && select_shard(output, n - 1))
+		return TL_TROUBLE;
 	list_sinks(output, sinks);
 	for (int i = 0; !code && i < N_SINKS; i++)
 		if (sinks[i])

@@ -61,9 +61,19 @@ struct dd_extra {
 int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 		      const simidx_dedup_near *near, size_t n);
 
-/** A batch is committed next: what is to be remembered must be safe before. Returns 0 or an exit
- * code. */
-int dd_output_committing(struct dd_output *output);
+/**
+ * A file has a line of --header. To be told before its rows are decided, in the order of files.
+ * Returns 0 or an exit code.
+ */
+int dd_output_head(struct dd_output *output, uint32_t file, const char *line, size_t size);
+
+/**
+ * A batch is committed next: what is to be remembered must be safe before.
+ *
+ * @param is_complete  all inputs were read: each has its file in --output-dir
+ * @return 0 or an exit code
+ */
+int dd_output_committing(struct dd_output *output, int is_complete);
 
 /** All is decided: print the groups. Returns 0 or an exit code. */
 int dd_output_finish(struct dd_output *output);

@@ -179,7 +179,7 @@ static int hear_decided(void *ctx, const simidx_dedup_row *row, const simidx_ded
 static int hear_committing(void *ctx, int is_complete)
 {
 	struct run *run = ctx;
-	int code = dd_output_committing(run->output);
+	int code = dd_output_committing(run->output, is_complete);
 
 	dd_again_trim(run->again);
 	return code || !run->options->index ? code : dd_index_write_mark(run->index, is_complete);
@@ -386,6 +386,9 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 
 		if (run->pause_code)
 			return run->pause_code;
+		if (reader->row == 1 && reader->head_size &&
+		    dd_output_head(run->output, file, reader->head.bytes, reader->head_size))
+			return TL_TROUBLE;
 		if (rc == IN_END || (rc == IN_FATAL && tl_stop_requested()))
 			break;
 		if (rc == IN_ROW)
@@ -427,7 +430,7 @@ static int read_input(struct run *run, const struct in_file *input)
 		reject(run, input->path, run->reader.reason);
 	if (rc != IN_ROW || !have_memory(run, dd_files_bytes(input->path), input->path))
 		return 0;
-	switch (dd_files_meet(run->files, &run->reader, &file)) {
+	switch (dd_files_meet(run->files, &run->reader, input->below, &file)) {
 	case DD_MET_NEW:
 		return read_rows(run, input, file);
 	case DD_MET_AGAIN:
@@ -468,7 +471,7 @@ static int read_inputs(struct run *run, struct in_files *files)
 						      "with a dot, too)");
 	if (code)
 		return code;
-	return run->dedup ? flush(run, 1) : dd_output_committing(run->output);
+	return run->dedup ? flush(run, 1) : dd_output_committing(run->output, 1);
 }
 
 /* ---- a run ---- */

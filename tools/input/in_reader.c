@@ -43,12 +43,14 @@ static void close_input(struct in_reader *reader)
 	reader->bytes += reader->lines.source.bytes;
 	in_lines_begin(&reader->lines, -1, '\n');
 	reader->line = reader->row = 0;
+	reader->head_size = 0;
 }
 
 void in_reader_free(struct in_reader *reader)
 {
 	close_input(reader);
 	free(reader->kept.bytes);
+	free(reader->head.bytes);
 	in_lines_free(&reader->lines);
 }
 
@@ -188,6 +190,16 @@ enum in_result in_keep_line(struct in_reader *reader, const char *line)
 	memcpy(reader->kept.bytes, line, size);
 	reader->kept_size = size;
 	return IN_ROW;
+}
+
+void in_keep_head(struct in_reader *reader)
+{
+	struct in_room room = reader->head;
+
+	reader->head = reader->kept;
+	reader->head_size = reader->kept_size;
+	reader->kept = room;
+	reader->kept_size = 0;
 }
 
 enum in_result in_next_line(struct in_reader *reader, const char **line, size_t *size)

@@ -61,6 +61,8 @@ struct in_reader {
 	int keeps_lines;           /* set it, and the line of each row is kept as it came */
 	struct in_room kept;       /* it, its end included: the first `kept_size` bytes */
 	size_t kept_size;          /* 0 = the row has no line */
+	struct in_room head;       /* with keeps_lines: the line of --header, too */
+	size_t head_size;          /* 0 = there is none, or it is not yet read */
 	int takes_weights;         /* set it, and in jsonl "weights" and "weights2" are read */
 };
 
@@ -150,6 +152,9 @@ enum in_result in_next_line(struct in_reader *reader, const char **line, size_t 
  * @return IN_ROW; IN_FATAL with a reason
  */
 enum in_result in_keep_line(struct in_reader *reader, const char *line);
+
+/** For the formats with a header: the line that was kept last is that. */
+void in_keep_head(struct in_reader *reader);
 
 /**
  * For the binary formats: the next `n` bytes, one row; its number is counted in `line`.

@@ -278,6 +278,8 @@ enum in_result in_table_next(struct in_reader *reader, struct in_row *row,
 		skip_byte_order_mark(&reader->lines);
 		if (reader->columns->header)
 			rc = read_header(reader, syntax);
+		if (reader->columns->header)
+			in_keep_head(reader);
 		else
 			in_columns_number(reader->columns, &state->columns);
 		if (syntax->may_have_time)
