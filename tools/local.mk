@@ -128,6 +128,8 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_options.h \
 	tools/dedup/dd_output.c \
 	tools/dedup/dd_output.h \
+	tools/dedup/dd_resume.c \
+	tools/dedup/dd_resume.h \
 	tools/dedup/dd_room.c \
 	tools/dedup/dd_room.h \
 	tools/dedup/dd_shards.c \

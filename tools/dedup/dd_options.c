@@ -138,6 +138,18 @@ static const struct tl_option output_rows[] = {
 		  "that are then told as compared in vain (--all). What was written "
 		  "is synced before the commit that remembers it: after a crash the same inputs "
 		  "again, with >> to the same file, give each new one at least once." },
+	{ 0, "resume", NULL, TL_FLAG(struct dd_options, resume),
+	  .help = "with --index: go on with a run that was killed",
+	  .more = "With --index: go on where the last run has made its last commit, if it did not "
+		  "come to its end. The options and inputs must be the same; those before that "
+		  "place are checked by their names, order and sizes. The files that are written "
+		  "are cut to what was committed, so that nothing is lost and nothing is there "
+		  "twice. Standard output must be the same file again (>>); from a pipe nothing "
+		  "can be taken back. A pipe that is an input must bring the same bytes again. "
+		  "What was kept before is decided by as of an earlier run: with --remember text "
+		  "that changes no decision. After a run that came to its end nothing is done, or "
+		  "other inputs are begun; so they are if no run has begun. Two runs with one "
+		  "INDEX at a time cannot both be resumed. Not with an index of an engine." },
 	{ 0, "remember", "WHAT", TL_WORD(struct dd_options, remember, remember_words),
 	  .help = "of texts in INDEX: fingerprint, sketch or text",
 	  .more = "With --index: what of each text that is new is kept in INDEX for the runs to "
@@ -393,6 +405,10 @@ static int check_together(const struct dd_options *options)
 	if (check_file("--dups", options->dups) != TL_PROCEED ||
 	    check_file("--output", options->output) != TL_PROCEED)
 		return TL_TROUBLE;
+	if (options->resume && (!options->index || tl_path_is_uri(options->index)))
+		return tl_usage_error(options->index ?
+					      "--resume needs an index in a directory" :
+					      "--resume goes with --index");
 	if (options->remember >= 0 && !options->index)
 		return tl_usage_error("--remember is about the index of --index");
 	if (options->against.n && options->pairs)

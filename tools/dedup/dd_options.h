@@ -34,6 +34,7 @@ struct dd_options {
 	uint64_t evidence_texts; /* characters; 0 */
 	uint64_t max_group;     /* 0 = any size */
 	const char *index;      /* NULL */
+	int resume;
 	int remember;           /* enum simidx_dedup_remember; -1 */
 	struct tl_strings against;
 	int is_untrusted;

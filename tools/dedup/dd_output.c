@@ -8,12 +8,13 @@
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 #include "common/tl_term.h"
+#include "dedup/dd_check.h"
 #include "dedup/dd_columns.h"
 #include "dedup/dd_evidence.h"
 #include "dedup/dd_facts.h"
 #include "dedup/dd_groups.h"
 #include "dedup/dd_largest.h"
-#include "dedup/dd_mark.h"
+#include "dedup/dd_resume.h"
 #include "dedup/dd_shards.h"
 #include "dedup/dd_sink.h"
 #include "input/in_guard.h"
@@ -39,127 +40,44 @@ struct dd_output {
 	struct dd_keepers *keepers;
 	struct dd_evidence *evidence; /* NULL: none is written */
 	struct dd_groups *groups;
+	const struct dd_mark *start; /* of the run that is gone on with, or NULL */
+	struct dd_position at;       /* behind the last row that was decided */
 	struct dd_output_counts counts;
 };
 
-/* Whether a path, or if that is "-" a standard descriptor, is this file. */
-static int is_same(const char *path, int fd, const struct stat *file)
+static void add_guard(const struct dd_output *output, int fd)
 {
-	struct stat status;
-
-	return !(strcmp(path, "-") == 0 ? fstat(fd, &status) : stat(path, &status)) &&
-	       status.st_dev == file->st_dev && status.st_ino == file->st_ino;
-}
-
-/* A file that an option names to be written to, if it is there. */
-struct written {
-	const char *option, *path;
-	int is_there;           /* as a regular file */
-	struct stat status;
-};
-
-static struct written look_at(const char *option, const char *path)
-{
-	struct written written = { .option = option, .path = path };
-
-	written.is_there = path && !stat(path, &written.status) &&
-			   S_ISREG(written.status.st_mode);
-	return written;
-}
-
-/* An operand or a list is none of what is written; others are found out when they are met. */
-static int check_input(const char *input, const char *what, const struct written *written,
-		       size_t n)
-{
-	struct stat output;
-
-	for (size_t i = 0; i < n; i++)
-		if (written[i].is_there && is_same(input, STDIN_FILENO, &written[i].status))
-			return tl_error("%s: is %s, so %s cannot write to it", written[i].path,
-					what, written[i].option);
-	if (!fstat(STDOUT_FILENO, &output) && S_ISREG(output.st_mode) &&
-	    is_same(input, STDIN_FILENO, &output))
-		return tl_error("%s: is %s, and standard output, too", input, what);
-	return 0;
-}
-
-static int check_written(const struct written *written, const struct dd_options *options)
-{
-	const char *path = written->path, *option = written->option;
-
-	if (path && strcmp(path, "-") == 0)
-		return tl_usage_error("%s: standard output has what is %s; name a file", option,
-				      options->stream ? "new" : "found");
-	if (path && options->index && strcmp(path, options->index) == 0)
-		return tl_usage_error("%s and --index have the same name", option);
-	/* What is no file, such as /dev/null, may be both. */
-	if (path && !S_ISCHR(written->status.st_mode) &&
-	    is_same("-", STDOUT_FILENO, &written->status))
-		return tl_error("%s: is standard output, so %s cannot write to it", path, option);
-	if (!written->is_there)
-		return 0;
-	if (in_guard_is_file(path))
-		return tl_error("%s: is a file of the index, so %s cannot write to it", path,
-				option);
-	if (written->status.st_size && !options->index)
-		return tl_error("%s: is not empty, and %s replaces nothing: remove it, or name "
-				"another file", path, option);
-	return 0;
-}
-
-static int check_outputs(const struct dd_options *options)
-{
-	const struct in_files_options *inputs = &options->inputs;
-	const struct written written[] = { look_at("--dups", options->dups),
-					   look_at("--evidence", options->evidence),
-					   look_at("--output", options->output) };
-	const size_t n = sizeof(written) / sizeof(written[0]);
-	int code = 0;
-
-	for (size_t i = 0; !code && i < inputs->n_operands; i++)
-		code = check_input(inputs->operands[i], "an input", written, n);
-	for (size_t i = 0; !code && i < inputs->lists.n; i++)
-		code = check_input(inputs->lists.at[i], "a list of inputs", written, n);
-	for (size_t i = 0; !code && i < n; i++)
-		code = check_written(&written[i], options);
-	for (size_t i = 0; !code && i < n; i++)
-		for (size_t j = 0; !code && j < i; j++)
-			if (written[i].path && written[j].path &&
-			    (strcmp(written[i].path, written[j].path) == 0 ||
-			     tl_path_is_same(written[i].path, written[j].path)))
-				code = tl_usage_error("%s and %s need a file each",
-						      written[j].option, written[i].option);
-	return code;
+	in_guard_add_output(fd, output->start && dd_mark_committed(output->start, fd) >= 0);
 }
 
 /* Never so that a file is emptied: whether it is an input is not yet known. */
 static int open_outputs(struct dd_output *output, const struct dd_options *options)
 {
-	if (check_outputs(options))
+	if (dd_check_outputs(options))
 		return TL_TROUBLE;
-	in_guard_add_output(STDOUT_FILENO);
+	add_guard(output, STDOUT_FILENO);
 	if (options->evidence) {
 		output->evidence = dd_evidence_new(options, output->files, output->keepers);
 		if (!output->evidence)
 			return TL_TROUBLE;
-		in_guard_add_output(dd_sink_fd(dd_evidence_sink(output->evidence)));
+		add_guard(output, dd_sink_fd(dd_evidence_sink(output->evidence)));
 	}
 	if (options->output_dir) {
-		output->shards = dd_shards_new(options, output->files);
+		output->shards = dd_shards_new(options, output->files, output->start != NULL);
 		if (!output->shards)
 			return TL_TROUBLE;
 	} else if (options->stream) {
 		output->kept = dd_sink_open(options->output);
 		if (!output->kept)
 			return TL_TROUBLE;
-		in_guard_add_output(dd_sink_fd(output->kept));
+		add_guard(output, dd_sink_fd(output->kept));
 	}
 	if (!options->dups)
 		return 0;
 	output->dups = dd_sink_open(options->dups);
 	if (!output->dups)
 		return TL_TROUBLE;
-	in_guard_add_output(dd_sink_fd(output->dups));
+	add_guard(output, dd_sink_fd(output->dups));
 	return 0;
 }
 
@@ -169,7 +87,8 @@ static int has_names(const struct dd_options *options)
 	return !options->stream || options->dups || options->evidence || options->max_group;
 }
 
-struct dd_output *dd_output_new(const struct dd_options *options, struct dd_files *files)
+struct dd_output *dd_output_new(const struct dd_options *options, struct dd_files *files,
+				const struct dd_mark *start)
 {
 	struct dd_output *output = calloc(1, sizeof(*output));
 
@@ -177,6 +96,9 @@ struct dd_output *dd_output_new(const struct dd_options *options, struct dd_file
 		output->options = options;
 		output->files = files;
 		output->is_terminal = tl_term_is();
+		output->start = start;
+		if (start)
+			output->at = start->at;
 		output->groups = dd_groups_new(options, files);
 		output->keepers = dd_keepers_new(files, has_names(options));
 	}
@@ -202,13 +124,12 @@ void dd_output_free(struct dd_output *output)
 	free(output);
 }
 
-/* The files with lines of decisions; NULL: not written. */
-#define N_SINKS 3
-static void list_sinks(const struct dd_output *output, struct dd_sink *sinks[N_SINKS])
+/* The files with lines of decisions; NULL: not written, or no shard is open. */
+static void list_sinks(const struct dd_output *output, struct dd_sink *sinks[DD_N_WRITTEN])
 {
-	sinks[0] = output->kept;
-	sinks[1] = output->dups;
-	sinks[2] = output->evidence ? dd_evidence_sink(output->evidence) : NULL;
+	sinks[DD_KEPT] = output->kept;
+	sinks[DD_DUPS] = output->dups;
+	sinks[DD_EVIDENCE] = output->evidence ? dd_evidence_sink(output->evidence) : NULL;
 }
 
 /*
@@ -217,22 +138,50 @@ static void list_sinks(const struct dd_output *output, struct dd_sink *sinks[N_S
  */
 static int begin_sinks(struct dd_output *output, struct dd_index *index, char end)
 {
-	const char *mark = dd_index_mark(index);
-	struct dd_sink *sinks[N_SINKS];
+	const struct dd_mark *mark = dd_index_mark(index);
+	struct dd_sink *sinks[DD_N_WRITTEN];
 	int goes_on = 0, code = 0;
 
 	list_sinks(output, sinks);
-	for (int i = 0; i < N_SINKS; i++)
+	for (int i = 0; i < DD_N_WRITTEN; i++)
 		goes_on |= sinks[i] && dd_mark_committed(mark, dd_sink_fd(sinks[i])) >= 0;
+	if (mark->is_open && mark->has_position)
+		tl_notice("%s: the last run did not come to its end, or is at work: --resume goes "
+			  "on with it, and this run begins anew", output->options->index);
 	if (output->options->index && goes_on && dd_index_resume(index))
 		return TL_TROUBLE;
 	/* While nobody else writes: then half a line cannot be of a run that goes on. */
 	if (output->options->index && dd_index_begin(index))
 		return TL_TROUBLE;
-	for (int i = 0; !code && i < N_SINKS; i++)
+	for (int i = 0; !code && i < DD_N_WRITTEN; i++)
 		if (sinks[i])
-			code = dd_sink_begin(sinks[i], i == 0 ? end : '\n',
+			code = dd_sink_begin(sinks[i], i == DD_KEPT ? end : '\n',
 					     dd_mark_committed(mark, dd_sink_fd(sinks[i])));
+	return code;
+}
+
+/* Go on with each file as it was at the last commit. */
+static int resume_sinks(struct dd_output *output, struct dd_index *index)
+{
+	const char *paths[] = { output->options->output, output->options->dups,
+				output->options->evidence };
+	const struct dd_mark *start = output->start;
+	struct dd_sink *sinks[DD_N_WRITTEN];
+	int code = 0;
+
+	list_sinks(output, sinks);
+	if (dd_index_resume(index) || dd_index_begin(index))
+		return TL_TROUBLE;
+	if (!dd_mark_is_same(dd_index_mark(index), start))
+		code = tl_error("%s: --resume: another run has gone on meanwhile",
+				output->options->index);
+	for (int i = output->shards ? DD_DUPS : DD_KEPT; !code && i < DD_N_WRITTEN; i++) {
+		if (sinks[i])
+			code = dd_resume_cut(sinks[i], paths[i], &start->place[i]);
+		else if (start->place[i].inode)
+			code = tl_error("--resume: the run that did not come to its end had %s, "
+					"too", i == DD_DUPS ? "--dups" : "--evidence");
+	}
 	return code;
 }
 
@@ -248,11 +197,30 @@ int dd_output_begin(struct dd_output *output, const struct dd_decider *decider, 
 	dd_keepers_begin(output->keepers, index, decider->against);
 	if (output->evidence)
 		dd_evidence_begin(output->evidence, decider->kind, decider->dedup);
-	if (begin_sinks(output, index, end))
-		return TL_TROUBLE;
-	if (!output->options->index)
+	return output->start ? resume_sinks(output, index) : begin_sinks(output, index, end);
+}
+
+int dd_output_go_on(struct dd_output *output, uint32_t file)
+{
+	if (!output->shards)
 		return 0;
-	return dd_index_write_mark(index, 0) ? TL_TROUBLE : dd_index_commit(index);
+	output->kept = dd_shards_go_on(output->shards, file, &output->start->place[DD_KEPT]);
+	return output->kept ? 0 : TL_TROUBLE;
+}
+
+void dd_output_mark(const struct dd_output *output, struct dd_mark *mark)
+{
+	struct dd_sink *sinks[DD_N_WRITTEN];
+
+	list_sinks(output, sinks);
+	for (int i = 0; i < DD_N_WRITTEN; i++)
+		if (sinks[i])
+			mark->place[i] = dd_mark_place(dd_sink_fd(sinks[i]));
+		else if (i == DD_KEPT && output->start)
+			mark->place[i] = output->start->place[i];
+	mark->at = output->at;
+	mark->first_id = output->start ? output->start->first_id :
+					 dd_index_first_id(output->index);
 }
 
 void dd_output_count(const struct dd_output *output, struct dd_output_counts *counts)
@@ -294,6 +262,13 @@ static void json_place(struct tl_json *json, const struct dd_output *output,
 }
 
 /* ---- decisions ---- */
+
+/* A document of an earlier run, and not of that which is gone on with. */
+static int is_earlier(const struct dd_output *output, const simidx_dedup_near *near)
+{
+	return near->keeper == SIMIDX_DEDUP_EARLIER &&
+	       !(output->start && near->id >= output->start->first_id);
+}
 
 /* A label says which document it is: with the same one both are one document, read again. */
 static int is_itself(const simidx_dedup_row *row, const struct dd_keeper *other)
@@ -381,14 +356,13 @@ static int leave_out(struct dd_output *output, const simidx_dedup_row *row,
 	}
 	other = dd_keepers_find(output->keepers, near);
 	/* In another index a label may mean another document. */
-	if (near->keeper != SIMIDX_DEDUP_AGAINST && is_itself(row, &other)) {
+	if (is_earlier(output, near) && is_itself(row, &other)) {
 		output->counts.known++;
 		*is_known = 1;
 		return 0;
 	}
 	output->counts.near++;
-	output->counts.unnamed += near->keeper == SIMIDX_DEDUP_EARLIER && !other.label &&
-				  !row->label_size;
+	output->counts.unnamed += is_earlier(output, near) && !other.label && !row->label_size;
 	return output->dups ? put_dup(output, near, &extra->name, &other) : 0;
 }
 
@@ -450,6 +424,7 @@ int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 	const struct dd_extra *extra = row->extra;
 	int code = 0, is_known = 0;
 
+	output->at = extra->end;
 	if (output->options->pairs)
 		return pair(output, row, near, n);
 	if (output->options->stream && output->is_terminal)
@@ -477,14 +452,14 @@ int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 
 int dd_output_committing(struct dd_output *output, int is_complete)
 {
-	struct dd_sink *sinks[N_SINKS];
+	struct dd_sink *sinks[DD_N_WRITTEN];
 	int is_synced = output->options->index != NULL, code = 0;
 	uint32_t n = dd_files_count(output->files);
 
 	if (output->shards && is_complete && n && select_shard(output, n - 1))
 		return TL_TROUBLE;
 	list_sinks(output, sinks);
-	for (int i = 0; !code && i < N_SINKS; i++)
+	for (int i = 0; !code && i < DD_N_WRITTEN; i++)
 		if (sinks[i])
 			code = dd_sink_commit(sinks[i], is_synced);
 	return code || tl_output_failed() ? TL_TROUBLE : 0;

@@ -16,12 +16,14 @@
 struct dd_output;
 
 /**
- * Begin; opens --dups and --evidence. Neither these nor standard output may be an input that is
- * named.
+ * Begin; opens --output, --dups and --evidence. Neither these nor standard output may be an input
+ * that is named.
  *
+ * @param start  the mark of a run that is gone on with; borrowed; NULL: none is
  * @return NULL with a message
  */
-struct dd_output *dd_output_new(const struct dd_options *options, struct dd_files *files);
+struct dd_output *dd_output_new(const struct dd_options *options, struct dd_files *files,
+				const struct dd_mark *start);
 
 /** Free. NULL is allowed. */
 void dd_output_free(struct dd_output *output);
@@ -40,19 +42,32 @@ struct dd_decider {
 };
 
 /**
- * The indexes are open. Half a line that a run has left that was killed is ended or removed, and
- * the index says that a run is under way.
+ * The indexes are open. Half a line that a run has left that was killed is ended or removed; where
+ * it is gone on with, all that it has not committed. A transaction is open then, of --index.
  *
  * @param has_lines  the first document is a line of its file, and not the whole file
  * @return 0 or an exit code
  */
 int dd_output_begin(struct dd_output *output, const struct dd_decider *decider, int has_lines);
 
+/**
+ * Where a run is gone on with: the file of its last row is met, and its shard is opened. Returns 0
+ * or an exit code.
+ */
+int dd_output_go_on(struct dd_output *output, uint32_t file);
+
+/**
+ * What a mark says of the files that are written and of the last row that was decided. To be called
+ * when all is handed over: after dd_output_begin() and dd_output_committing().
+ */
+void dd_output_mark(const struct dd_output *output, struct dd_mark *mark);
+
 /** What a row has as simidx_dedup_row.extra, with its line as it came after it, if it is to be
  * written. */
 struct dd_extra {
 	struct dd_name name;
 	uint64_t id; /* of the input; SIMIDX_NO_ID: it has none */
+	struct dd_position end; /* behind the row */
 	size_t line_size;
 	char line[];
 };

@@ -5,6 +5,7 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
+#include "dedup/dd_resume.h"
 #include "input/in_guard.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* The first line of a file whose shard is not made yet. */
 struct head {
@@ -24,13 +26,15 @@ struct head {
 struct dd_shards {
 	const struct dd_options *options;
 	struct dd_files *files;
+	int resumes;
 	char path[PATH_MAX];   /* of the open one */
 	struct dd_sink *sink;  /* it; NULL: none is open */
 	uint32_t next;         /* the first file without a shard */
 	struct head *head, **last; /* in the order of files */
 };
 
-struct dd_shards *dd_shards_new(const struct dd_options *options, struct dd_files *files)
+struct dd_shards *dd_shards_new(const struct dd_options *options, struct dd_files *files,
+				int resumes)
 {
 	struct dd_shards *shards = calloc(1, sizeof(*shards));
 
@@ -40,6 +44,7 @@ struct dd_shards *dd_shards_new(const struct dd_options *options, struct dd_file
 	}
 	shards->options = options;
 	shards->files = files;
+	shards->resumes = resumes;
 	shards->last = &shards->head;
 	return shards;
 }
@@ -124,18 +129,36 @@ static int put_head(struct dd_shards *shards, uint32_t file)
 
 static int open_shard(struct dd_shards *shards, uint32_t file)
 {
-	struct stat status;
-
 	if (write_path(shards->path, shards->options->output_dir,
 		       dd_files_below(shards->files, file)) ||
 	    make_directories(shards->path))
 		return TL_TROUBLE;
 	shards->sink = dd_sink_open(shards->path);
-	if (!shards->sink)
-		return TL_TROUBLE;
-	if (!fstat(dd_sink_fd(shards->sink), &status) && status.st_size)
-		return refuse_contents(shards->path);
-	return put_head(shards, file);
+	return shards->sink ? 0 : TL_TROUBLE;
+}
+
+static int begin_shard(struct dd_shards *shards, uint32_t file)
+{
+	int code = open_shard(shards, file);
+	struct stat status;
+
+	if (!code && !fstat(dd_sink_fd(shards->sink), &status) && status.st_size) {
+		if (!shards->resumes)
+			return refuse_contents(shards->path);
+		if (ftruncate(dd_sink_fd(shards->sink), 0))
+			return tl_error("%s: cannot remove what was not committed: %s",
+					shards->path, strerror(errno));
+	}
+	return code ? code : put_head(shards, file);
+}
+
+struct dd_sink *dd_shards_go_on(struct dd_shards *shards, uint32_t file,
+				const struct dd_place *place)
+{
+	if (open_shard(shards, file) || dd_resume_cut(shards->sink, shards->path, place))
+		return NULL;
+	shards->next = file + 1;
+	return shards->sink;
 }
 
 struct dd_sink *dd_shards_select(struct dd_shards *shards, uint32_t file)
@@ -145,7 +168,7 @@ struct dd_sink *dd_shards_select(struct dd_shards *shards, uint32_t file)
 			return NULL;
 		dd_sink_close(shards->sink);
 		shards->sink = NULL;
-		if (open_shard(shards, shards->next))
+		if (begin_shard(shards, shards->next))
 			return NULL;
 	}
 	return shards->sink;
@@ -190,6 +213,7 @@ static const uint64_t *sort(struct hashes *hashes)
 
 struct check {
 	const struct dd_options *options;
+	int resumes;
 	struct hashes names, inputs, outputs; /* outputs: those that are there */
 };
 
@@ -220,7 +244,8 @@ static int check_place(struct check *check, const char *path, const struct in_fi
 				input->path);
 	if (tl_path_is_same(path, input->path))
 		return tl_error("%s: is an input, so --output-dir cannot write to it", path);
-	return status.st_size ? refuse_contents(path) : add_file(&check->outputs, &status);
+	return status.st_size && !check->resumes ? refuse_contents(path) :
+						   add_file(&check->outputs, &status);
 }
 
 static int check_input(struct check *check, const struct in_file *input)
@@ -314,10 +339,10 @@ static int check_outputs(struct check *check)
 	return 0;
 }
 
-int dd_shards_check(const struct dd_options *options)
+int dd_shards_check(const struct dd_options *options, int resumes)
 {
 	const struct in_files_options *inputs = &options->inputs;
-	struct check check = { .options = options };
+	struct check check = { .options = options, .resumes = resumes };
 	int code = 0;
 
 	for (size_t i = 0; !code && i < inputs->n_operands; i++)

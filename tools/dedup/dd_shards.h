@@ -11,13 +11,19 @@
 #define DD_SHARDS_H
 
 #include "dedup/dd_files.h"
-#include "dedup/dd_options.h"
+#include "dedup/dd_mark.h"
 #include "dedup/dd_sink.h"
 
 struct dd_shards;
 
-/** None yet. NULL with a message. */
-struct dd_shards *dd_shards_new(const struct dd_options *options, struct dd_files *files);
+/**
+ * None yet.
+ *
+ * @param resumes  what is in shards that are made was not committed, and is removed
+ * @return NULL with a message
+ */
+struct dd_shards *dd_shards_new(const struct dd_options *options, struct dd_files *files,
+				int resumes);
 
 /** Close the open one. NULL is allowed. */
 void dd_shards_free(struct dd_shards *shards);
@@ -37,11 +43,21 @@ int dd_shards_head(struct dd_shards *shards, uint32_t file, const char *line, si
 struct dd_sink *dd_shards_select(struct dd_shards *shards, uint32_t file);
 
 /**
- * Check the shards of all inputs before anything is read: two inputs must not have the same one, and
- * it must be no input, and new or empty. All inputs must be files of rows.
+ * Go on with the shard of a file; those before it are whole, and are left alone.
  *
+ * @param place  what of it was committed
+ * @return it; NULL with a message
+ */
+struct dd_sink *dd_shards_go_on(struct dd_shards *shards, uint32_t file,
+				const struct dd_place *place);
+
+/**
+ * Check the shards of all inputs before anything is read: two inputs must not have the same one,
+ * and it must be no input, and new or empty. All inputs must be files of rows.
+ *
+ * @param resumes  they may have contents, of a run that is gone on with
  * @return 0, or an exit code with a message
  */
-int dd_shards_check(const struct dd_options *options);
+int dd_shards_check(const struct dd_options *options, int resumes);
 
 #endif /* DD_SHARDS_H */
