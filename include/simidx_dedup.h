@@ -202,7 +202,7 @@ enum simidx_dedup_remember {
 	/** The fingerprints alone. They take texts for near up to a weight of 160 */
 	SIMIDX_DEDUP_FINGERPRINT,
 	/** A note of at most 200 bytes, a sketch of its shingles, from which the similarity is
-	    estimated. The standard error is at most .014 at similarity .8 (doc/dedup.md) */
+	    estimated. The standard error is at most .014 at similarity .8 (doc/dedup-design.md) */
 	SIMIDX_DEDUP_SKETCH,
 	/** A note with the text, compressed, with which later ones are compared. Of a text of more
 	    than 8,000,000 bytes a sketch */

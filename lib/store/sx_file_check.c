@@ -68,7 +68,7 @@ int sx_file_check_directory(const char *dir, int any_file_system, int *dir_fd, s
 		return sx_fail(err, SIMIDX_E_NOT_INDEX,
 			       "%s is not a simidx index: it is not a directory", dir);
 	if (fd < 0)
-		return sx_fail_errno(err, errno, "%s", dir);
+		return sx_fail_errno(err, errno, errno == ENOENT ? "%s: no index" : "%s", dir);
 	rc = any_file_system ? SIMIDX_OK : check_file_system(dir, fd, err);
 	if (rc)
 		close(fd);

@@ -94,7 +94,7 @@ refused "--older-than: expected 30d, 12h, 2026-11-26, 2026-11-26T08:15:00Z or se
 	ix --older-than 1y
 refused 'plain: keeps no times, so --older-than does not fit' plain --older-than 1d
 refused 'plain: keeps no times, so --older-than does not fit' plain --older-than 1d --dry-run
-refused 'nowhere: No such file' nowhere --id 1
+refused 'nowhere: no index: No such file' nowhere --id 1
 left ix 1 2 3 4 5
 run 0 "$load" -q --ids none bare -F lines - <<<12
 refused 'bare: the index holds no ids and no labels' bare --id 1

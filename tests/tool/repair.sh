@@ -52,7 +52,7 @@ run 2 "$query" backup good good/new
 says 'good/new is inside the index good'
 rmdir good/sub || fail 'something was made inside the index'
 run 2 "$query" repair missing other
-says 'missing: No such file'
+says 'missing: no index: No such file'
 run 2 "$query" repair good other --memory 1M
 says '--memory'
 [ ! -e other ] || fail 'made after an error'

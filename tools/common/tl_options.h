@@ -93,6 +93,10 @@ struct tl_option {
 	const char *more;         /* for --help and the manual page; NULL = as help */
 };
 
+/** What a number is defined as, for texts with defaults: so these cannot differ from the code. */
+#define TL_STRING(number) TL_STRING_AS_IS(number)
+#define TL_STRING_AS_IS(number) #number
+
 /** Values of a repeated option, each borrowed from argv; the list is for free(). */
 struct tl_strings {
 	char **at;
@@ -160,7 +164,7 @@ struct tl_strings {
 
 /** -h, --help and --version. */
 #define TL_HELP_ROW \
-	'h', "help", NULL, TL_KIND_HELP, .help = "-h: the options in short; --help: in full"
+	'h', "help", NULL, TL_KIND_HELP, .help = "-h: summary; --help: everything"
 #define TL_VERSION_ROW 0, "version", NULL, TL_KIND_VERSION, .help = "print the version"
 
 /** A program, or one of its commands. */

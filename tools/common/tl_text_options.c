@@ -179,7 +179,7 @@ const struct tl_option tl_text_rows[] = {
 	  .more = "Use another hash (default 0). Its fingerprints are others and as good." },
 	{ 0, "min-tokens", "N",
 	  TL_NUMBER(struct tl_text_options, how.min_tokens, 1, UINT32_MAX / 2),
-	  .help = "a text of fewer tokens is short (default: 64)" },
+	  .help = "a text of fewer tokens is short (default: " TL_STRING(SIMIDX_SHORT_TOKENS) ")" },
 	{ 0, "short", "WHAT",
 	  TL_WORD_FROM(struct tl_text_options, short_texts, short_words, TL_SHORT_FLAG),
 	  .help = "short texts: flag (default), reject, exact",

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /*
- * Then numbers, hexadecimal, and what is remembered, a word. Numbers of a mark that is open: device,
- * inode and length of each file (earlier versions had two or three), and then the rest.
+ * Then numbers, hexadecimal, and what is remembered, a word. Numbers of a mark that is open:
+ * device, inode and length of each file (earlier versions had two or three), and then the rest.
  */
 #define DONE "dd-mark2 done"
 #define OPEN "dd-mark2 open"

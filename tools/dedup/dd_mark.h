@@ -4,8 +4,8 @@
 /*
  * The mark that a run leaves in the index of --index with each commit: what the index remembers of
  * texts; whether the run came to its end; if not, to which files it wrote, how long they were, and
- * how far it has come in its inputs. After a run that was killed, what lies beyond these lengths was
- * not committed. No other file is ever cut.
+ * how far it has come in its inputs. After a run that was killed, what lies beyond these lengths
+ * was not committed. No other file is ever cut.
  */
 
 #ifndef DD_MARK_H

@@ -44,8 +44,9 @@ static int call_similarity(void *options, const char *value)
 
 static const struct tl_option near_rows[] = {
 	{ 0, "similarity", "S", TL_CALL(call_similarity),
-	  .help = "texts are near from this on (default: 0.8)",
-	  .more = "How similar two texts must be, above 0 and at most 1 (default: 0.8). The "
+	  .help = "texts are near from this on (default: " TL_STRING(SIMIDX_DEDUP_SIMILARITY) ")",
+	  .more = "How similar two texts must be, above 0 and at most 1 (default: "
+		  TL_STRING(SIMIDX_DEDUP_SIMILARITY) "). The "
 		  "similarity is the number of runs of five neighbouring words that both texts "
 		  "have, divided by the number of those that any of the two has. Where a script "
 		  "has no spaces between words (Han, kana, Thai, Lao, Khmer, Burmese), each letter "
@@ -55,16 +56,19 @@ static const struct tl_option near_rows[] = {
 	  .more = "Do not compare the texts: two fingerprints of each decide. That is faster, and "
 		  "texts made from one template may be taken for copies of each other." },
 	{ 'k', "radius", "K", TL_NUMBER(struct dd_options, radius, 0, SIMIDX_MAX_RADIUS),
-	  .help = "fingerprints are near up to K bits (default: 3)",
-	  .more = "Bare fingerprints are near if they differ in at most K bits (default: 3). With "
+	  .help = "fingerprints are near up to K bits (default: " TL_STRING(SIMIDX_DEFAULT_RADIUS)
+		  ")",
+	  .more = "Bare fingerprints are near if they differ in at most K bits (default: "
+		  TL_STRING(SIMIDX_DEFAULT_RADIUS) "). With "
 		  "--no-verify also for texts, by their first fingerprint alone." },
 	{ 0, "accept", "A", TL_NUMBER(struct dd_options, accept, 0, MAX_ACCEPT),
 	  .help = "weight up to which texts are compared",
 	  .more = "Texts are compared if the bits in which their fingerprints differ weigh at most "
 		  "A, as 'simidx-query search --help' explains (default: by --similarity, 320 for "
 		  "0.8, 120 more for each tenth less, and 200 from 0.9 on). With --no-verify they "
-		  "are near then (default: 160; features, and texts with an index of an older "
-		  "version: 112)." },
+		  "are near then (default: " TL_STRING(SIMIDX_TEXT_RADIUS_IF_NEW) "; features, and "
+		  "texts with an index of an older "
+		  "version: " TL_STRING(SIMIDX_TEXT_RADIUS_IF_NEW_SAME) ")." },
 	{ 0, "all", NULL, TL_FLAG(struct dd_options, compare_all),
 	  .help = "compare with all texts that may be near",
 	  .more = "Compare a text with all that are within --accept. Without this it is compared "
@@ -245,7 +249,8 @@ static const struct tl_option resource_rows[] = {
 		  "the index is one of them. What a run that was killed has left there, the next "
 		  "one removes." },
 	{ 0, "bits", "F", TL_NUMBER(struct dd_options, bits, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS),
-	  .help = "bits of a bare fingerprint, 16..64 (default: 64)" },
+	  .help = "bits of a bare fingerprint, 16..64 (default: " TL_STRING(SIMIDX_DEFAULT_BITS)
+		  ")" },
 	{ 0 },
 };
 
@@ -309,7 +314,8 @@ static const struct tl_option rows[] = {
 	{ TL_PARAGRAPH("As 'simidx-load --help' describes them. All inputs have texts, or all have "
 		       "fingerprints, or all have features, which others have made of texts. Of "
 		       "features two fingerprints are made as of texts, and these decide "
-		       "(--accept, default: 112), so that the similarity is 'fp'.") },
+		       "(--accept, default: " TL_STRING(SIMIDX_TEXT_RADIUS_IF_NEW_SAME) "), so "
+		       "that the similarity is 'fp'.") },
 	{ TL_SECTION("Exit status") },
 	{ TL_TERM("0", "Done, with or without duplicates.") },
 	{ TL_TERM("1", "Some inputs could not be read; the others were.") },

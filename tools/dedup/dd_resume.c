@@ -80,10 +80,12 @@ int dd_resume_check(const struct dd_options *options, const struct dd_mark *mark
 		return tl_error("%s: the last run came to its end, so there is nothing to resume: "
 				"without --resume these inputs are read", index);
 	*is_done = mark->at.inputs == inputs->n && mark->at.digest == inputs->digest;
-	tl_notice(*is_done ? "%s: the last run of these inputs came to its end: there is nothing to "
-			     "resume" :
-			     "%s: the last run came to its end, and had other inputs: beginning",
-		  index);
+	if (*is_done)
+		tl_notice("%s: the last run of these inputs came to its end: there is nothing to "
+			  "resume", index);
+	else
+		tl_notice("%s: the last run came to its end, and had other inputs: beginning",
+			  index);
 	return 0;
 }
 

@@ -68,7 +68,7 @@ static const struct tl_option index_rows[] = {
 	{ 0, "fill", "PERCENT", TL_NUMBER(struct ld_options, fill, 50, 100),
 	  .help = "how full blocks are made, 50..100 (default: 90)" },
 	{ 0, "bits", "F", TL_NUMBER(struct ld_options, bits, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS),
-	  .help = "bits of a fingerprint, 16..64 (default: 64)" },
+	  .help = "bits of a fingerprint, 16..64 (default: " TL_STRING(SIMIDX_DEFAULT_BITS) ")" },
 	{ 0, "ids", "auto|none", TL_WORD(struct ld_options, no_ids, ids_words),
 	  .help = "none: distinct fingerprints only",
 	  .more = "Whether documents have ids. auto (default): yes, and labels if they are given; "
@@ -136,14 +136,20 @@ static const struct tl_option write_rows[] = {
 	{ 'k', "radius", "K", TL_NUMBER(struct ld_options, radius, 0, SIMIDX_MAX_RADIUS),
 	  .help = "if-new: near is what differs in at most K bits",
 	  .more = "With --mode if-new: near is what differs in at most K bits. The default for "
-		  "fingerprints is 3, and for texts where the index has no second fingerprints." },
+		  "fingerprints is " TL_STRING(SIMIDX_DEFAULT_RADIUS) ", and for texts where the "
+		  "index has no second fingerprints." },
 	{ 0, "accept", "A", TL_NUMBER(struct ld_options, accept, 0, MAX_ACCEPT),
-	  .help = "if-new: texts are near up to weight A (default: 160)",
+	  .help = "if-new: texts are near up to weight A (default: "
+		  TL_STRING(SIMIDX_TEXT_RADIUS_IF_NEW) ")",
 	  .more = "With --mode if-new: a text is near if the bits that differ weigh at most A, as "
-		  "'simidx-query search --help' explains, and are at most 12 of the first "
-		  "fingerprint (14 where there is no second one), not counting those of weight 0. "
-		  "Features are texts, too; fingerprints are not. The default is 160 where the "
-		  "second fingerprints of the index were made from runs of three words, and 112 "
+		  "'simidx-query search --help' explains, and are at most "
+		  TL_STRING(SIMIDX_TEXT_BITS_IF_NEW) " of the first "
+		  "fingerprint (" TL_STRING(SIMIDX_TEXT_BITS) " where there is no second one), not "
+		  "counting those of weight 0. "
+		  "Features are texts, too; fingerprints are not. The default is "
+		  TL_STRING(SIMIDX_TEXT_RADIUS_IF_NEW) " where the "
+		  "second fingerprints of the index were made from runs of three words, and "
+		  TL_STRING(SIMIDX_TEXT_RADIUS_IF_NEW_SAME) " "
 		  "where they were made from the features of the first ones: stricter than a "
 		  "search, as nobody looks at what is left out. Notices made from one template can "
 		  "be as near to each other as copies are; --emit dup shows what is left out." },

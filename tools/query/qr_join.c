@@ -20,11 +20,15 @@
 
 const struct tl_option qr_join_rows[] = {
 	{ 'k', "radius", "K", TL_NUMBER(struct qr_join, radius, 0, SIMIDX_MAX_RADIUS),
-	  .help = "near: at most K bits differ (default: 3, of texts 7)",
-	  .more = "Documents are near if their fingerprints differ in at most K bits (default: 3; "
+	  .help = "near: at most K bits differ (default: " TL_STRING(SIMIDX_DEFAULT_RADIUS) ", of "
+		  "texts 7)",
+	  .more = "Documents are near if their fingerprints differ in at most K bits (default: "
+		  TL_STRING(SIMIDX_DEFAULT_RADIUS) "; "
 		  "of texts 7, or 3 where there are more than 100 million). Texts must besides "
-		  "differ in at most 16 bits of both fingerprints together, where the index has "
-		  "second ones; in 20, where these were made from runs of three words. "
+		  "differ in at most " TL_STRING(SIMIDX_JOIN_DEFAULT_RADIUS2) " bits of both "
+		  "fingerprints together, where the index has "
+		  "second ones; in " TL_STRING(SIMIDX_JOIN_TRIPLES_RADIUS2) ", where these were "
+		  "made from runs of three words. "
 		  "From 8 on, and where that is faster, all are compared with all." },
 	{ 0, "memory", "SIZE", TL_SIZE(struct qr_join, memory, 16 << 20, UINT64_C(1) << 46),
 	  .help = "work in this much memory (default: 256M)",

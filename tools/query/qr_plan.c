@@ -152,11 +152,13 @@ static const struct tl_option rows[] = {
 	  .help = "how many documents; K, M or G may follow",
 	  .more = "How many documents there will be, such as 20M (default: those of INDEX)." },
 	{ 'k', "radius", "K", TL_NUMBER(struct request, radius, 0, SIMIDX_MAX_RADIUS),
-	  .help = "queries allow K bits to differ, 0..64 (default: 3)" },
+	  .help = "queries allow K bits to differ, 0..64 (default: "
+		  TL_STRING(SIMIDX_DEFAULT_RADIUS) ")" },
 	{ 0, "bits", "F",
 	  TL_NUMBER(struct request, bits, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS),
 	  .help = "bits of a fingerprint, 16..64",
-	  .more = "Bits of a fingerprint, 16..64 (default: those of INDEX, else 64)." },
+	  .more = "Bits of a fingerprint, 16..64 (default: those of INDEX, else "
+		  TL_STRING(SIMIDX_DEFAULT_BITS) ")." },
 	{ TL_SECTION("Output") },
 	{ TL_PARAGRAPH("A line for each plan: its tables, the bytes of these and of all but labels "
 		       "for each document, the bytes of all documents, and for a query its probes, "
