@@ -120,6 +120,14 @@ int dd_sink_begin(struct dd_sink *sink, char end, off_t killed_from)
 
 /* ---- writing ---- */
 
+/* At once, as a later write may find a little room again. Standard output is looked at by others. */
+static int check_write(const struct dd_sink *sink)
+{
+	return sink->path && ferror(sink->file) ?
+		       tl_error("%s: cannot write: %s", sink->path, strerror(errno)) :
+		       0;
+}
+
 /* Make a member or frame of the lines that wait, which may be none. */
 static int pack(struct dd_sink *sink)
 {
@@ -130,13 +138,14 @@ static int pack(struct dd_sink *sink)
 	sink->lines = NULL;
 	packed = failed ? NULL : sink->codec->pack(sink->n_waiting ? sink->waiting : "",
 						   sink->n_waiting, &n);
-	if (packed)
-		fwrite(packed, 1, n, sink->file);
+	failed = packed ? 0 : tl_error("out of memory");
+	if (!failed && fwrite(packed, 1, n, sink->file) != n)
+		failed = check_write(sink);
 	free(packed);
 	free(sink->waiting);
 	sink->waiting = NULL;
 	sink->n_waiting = 0;
-	return packed ? 0 : tl_error("out of memory");
+	return failed;
 }
 
 FILE *dd_sink_out(struct dd_sink *sink)
@@ -152,7 +161,9 @@ FILE *dd_sink_out(struct dd_sink *sink)
 
 int dd_sink_wrote(struct dd_sink *sink)
 {
-	return sink->lines && ftello(sink->lines) >= (off_t)MOST_WAITING ? pack(sink) : 0;
+	if (!sink->lines)
+		return check_write(sink);
+	return ftello(sink->lines) >= (off_t)MOST_WAITING ? pack(sink) : 0;
 }
 
 int dd_sink_put(struct dd_sink *sink, const char *bytes, size_t n)
@@ -185,7 +196,6 @@ int dd_sink_commit(struct dd_sink *sink, int is_synced)
 		return tl_emit_flush(sink->file, sink->path ? sink->path : "standard output");
 	if (!sink->path)
 		return fflush(stdout) && tl_output_failed() ? TL_TROUBLE : 0;
-	if (fflush(sink->file) || ferror(sink->file))
-		return tl_error("%s: cannot write: %s", sink->path, strerror(errno));
-	return 0;
+	fflush(sink->file);
+	return check_write(sink);
 }
