@@ -140,6 +140,14 @@ run 0 "$dedup" -q --stream --output-dir o2 -F jsonl -r in/a
 [ ! -e o2/o ] || fail 'shards are taken for inputs'
 rm -rf in/o o2
 
+# Shards behind the last row, and of no row at all.
+rm -rf o
+run 0 "$dedup" -q --stream --output-dir o in/z.jsonl in/a/b/4.jsonl
+same o/4.jsonl /dev/null
+rm -rf o
+run 0 "$dedup" -q --stream --output-dir o in/a/b/4.jsonl
+same o/4.jsonl /dev/null
+
 # A file that is reached twice has one shard. A rejected input has none.
 rm -rf o
 ln in/z.jsonl in/zz.jsonl

@@ -22,8 +22,8 @@ awk "$random"' BEGIN { state = 7
 		}
 	}' >rows.jsonl
 head -200 rows.jsonl >a.jsonl
-sed -n 201,400p rows.jsonl >b.jsonl
-tail -200 rows.jsonl >c.jsonl
+sed -n 201,401p rows.jsonl >b.jsonl
+tail -199 rows.jsonl >c.jsonl
 awk 'NR % 3' rows.jsonl >new.jsonl
 
 # ---- nothing to resume ----
@@ -59,11 +59,11 @@ killed_run() {
 	"$dedup" -q "${what[@]}" a.jsonl pipe c.jsonl 2>err &
 	exec 3>pipe
 	cat b.jsonl >&3
-	until_holds ix 267
+	until_holds ix 268
 	kill "-$1" $!
 	exec 3>&-
 	wait $! 2>/dev/null
-	[ "$(wc -l <new)" -eq 267 ] || fail "the run has kept $(wc -l <new) rows"
+	[ "$(wc -l <new)" -eq 268 ] || fail "the run has kept $(wc -l <new) rows"
 }
 # resume INPUT...: with b.jsonl in the pipe again.
 resume() {
@@ -115,11 +115,12 @@ cat whole >new
 # Nothing of all that has done harm.
 resume a.jsonl pipe c.jsonl
 [ $code -eq 0 ] || fail "exit $code: $(cat err)"
-says 'ix: going on after row 400 of these inputs'
-says '200 documents in '
+says 'ix: going on after row 401 of these inputs'
+says '199 documents in '
 same new new.jsonl
-# Each third row has the label of the one before it, which is of the same run and no document read again.
-cut -f 2 dups | sed 's/.*://' | cmp - <(seq 3 3 200; seq 1 3 200; seq 2 3 200) || fail 'dups of a run that was resumed'
+# Each third row has the label of the one before it. That of the first row of c.jsonl was kept before the kill; it is
+# of the same run, and no document that is read again.
+cut -f 2 dups | sed 's/.*://' | cmp - <(seq 3 3 200; seq 1 3 201; seq 1 3 199) || fail 'dups of a run that was resumed'
 
 # A signal asks to stop: what was committed stays.
 killed_run TERM
@@ -167,6 +168,18 @@ for name in fps fps.tsv fps.csv fps.csv.gz; do
 	esac || fail "$name: another shard than of one run"
 	cut -f 1,2 dups | cmp - <(cut -f 1,2 dups.want) || fail "$name: other lines of --dups"
 done
+
+# What a shard has that comes later was not committed.
+rm -rf ix o one
+head -500 fps >tables/later
+run 2 "$dedup" -q --stream -k 0 -F lines --threads 1 --memory 58M --index ix --dups dups2 --output-dir o tables/fps tables/later
+says 'nothing from there on was read'
+[ ! -e o/later ] || fail 'a shard that comes later is there'
+echo 'half a' >o/later
+echo 'half a' >>o/fps
+run 0 "$dedup" -q --stream -k 0 -F lines --index ix --dups dups2 --output-dir o --resume tables/fps tables/later
+awk '!seen[$0]++' fps | cmp - o/fps || fail 'what was behind the last commit of a shard'
+same o/later /dev/null
 
 # What is written may be in a directory of inputs: it is the run's own.
 mkdir walked
