@@ -445,7 +445,10 @@ tool_tests = \
 	tests/tool/dedup_keep.sh \
 	tests/tool/dedup_kill.sh \
 	tests/tool/dedup_memory.sh \
+	tests/tool/dedup_output.sh \
 	tests/tool/dedup_remember.sh \
+	tests/tool/dedup_resume.sh \
+	tests/tool/dedup_resume_edges.sh \
 	tests/tool/dedup_stream.sh \
 	tests/tool/delete.sh \
 	tests/tool/dump.sh \

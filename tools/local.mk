@@ -146,8 +146,14 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_output.h \
 	tools/dedup/dd_pairs.c \
 	tools/dedup/dd_pairs.h \
+	tools/dedup/dd_resume.c \
+	tools/dedup/dd_resume.h \
 	tools/dedup/dd_room.c \
 	tools/dedup/dd_room.h \
+	tools/dedup/dd_shards.c \
+	tools/dedup/dd_shards.h \
+	tools/dedup/dd_sink.c \
+	tools/dedup/dd_sink.h \
 	tools/dedup/dd_run.c \
 	tools/dedup/dd_run.h \
 	tools/dedup/dd_summary.c \

@@ -295,11 +295,11 @@ for suffix in gz zst; do
 	run 0 "$dedup" -q --stream --evidence whole.$suffix twice.jsonl
 	head -c -3 whole.$suffix >cut.$suffix
 	run 2 "$dedup" -q --stream --index added --evidence cut.$suffix twice.jsonl
-	says "simidx-dedup: cut.$suffix: has no whole evidence ("
+	says "simidx-dedup: cut.$suffix: is not whole ("
 	says 'remove it, or name another file'
 	cp twice.jsonl plain.$suffix
 	run 2 "$dedup" -q --stream --index added --evidence plain.$suffix twice.jsonl
-	says "simidx-dedup: plain.$suffix: has no whole evidence (it is not compressed so)"
+	says "simidx-dedup: plain.$suffix: is not whole (it is not compressed as its name says)"
 done
 run 2 "$dedup" -q --stream --index same --evidence same twice.jsonl
 says '--evidence and --index have the same name'

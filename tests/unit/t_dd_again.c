@@ -98,7 +98,7 @@ static uint32_t meet(const char *path, const struct in_format *format, enum dd_m
 	uint32_t number = UINT32_MAX;
 
 	ck_assert_int_eq(in_reader_open(&reader, path, format, 0), IN_ROW);
-	ck_assert_int_eq(dd_files_meet(files, &reader, &number), expected);
+	ck_assert_int_eq(dd_files_meet(files, &reader, NULL, &number), expected);
 	return number;
 }
 

@@ -3,39 +3,25 @@
 
 #include "dedup/dd_evidence.h"
 
-#include "common/tl_emit.h"
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 #include "common/tl_utf8.h"
 #include "dedup/dd_columns.h"
-#include "dedup/dd_mark.h"
-#include "input/in_codec.h"
-#include "input/in_source.h"
+#include "dedup/dd_facts.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* With more bytes than this lines do not wait for the commit. */
-#define MOST_WAITING ((size_t)1 << 20)
 
 struct dd_evidence {
 	const struct dd_options *options;
 	struct dd_files *files;
 	struct dd_keepers *keepers;
-	const struct in_codec *codec; /* NULL: the file is not compressed */
-	FILE *file;
+	struct dd_sink *sink;
 	enum simidx_dedup_kind kind;
 	simidx_dedup *dedup;
 	struct in_room label;   /* of a kept row */
 	FILE *held;             /* what dd_evidence_hold() has; NULL: nothing */
-	FILE *lines;            /* in memory; NULL: none wait */
-	char *waiting;
-	size_t n_waiting;
 	uint64_t left_out, near_misses;
 };
 
@@ -62,11 +48,8 @@ struct dd_evidence *dd_evidence_new(const struct dd_options *options, struct dd_
 	evidence->options = options;
 	evidence->files = files;
 	evidence->keepers = keepers;
-	evidence->codec = in_codec_of_path(options->evidence);
-	evidence->file = fopen(options->evidence, "ae");
-	if (!evidence->file)
-		tl_error("%s: cannot write: %s", options->evidence, strerror(errno));
-	if (evidence->file)
+	evidence->sink = dd_sink_open(options->evidence);
+	if (evidence->sink)
 		return evidence;
 	dd_evidence_free(evidence);
 	return NULL;
@@ -76,78 +59,23 @@ void dd_evidence_free(struct dd_evidence *evidence)
 {
 	if (!evidence)
 		return;
-	if (evidence->lines)
-		fclose(evidence->lines);
-	free(evidence->waiting);
-	if (evidence->file)
-		fclose(evidence->file);
+	dd_sink_close(evidence->sink);
 	if (evidence->held)
 		fclose(evidence->held);
 	free(evidence->label.bytes);
 	free(evidence);
 }
 
-FILE *dd_evidence_stream(const struct dd_evidence *evidence)
+struct dd_sink *dd_evidence_sink(const struct dd_evidence *evidence)
 {
-	return evidence->file;
+	return evidence->sink;
 }
 
-/* Of a compressed file nothing can be read behind half a member. */
-static int cut(const struct dd_evidence *evidence, off_t committed)
+void dd_evidence_begin(struct dd_evidence *evidence, enum simidx_dedup_kind kind,
+		       simidx_dedup *dedup)
 {
-	int fd = fileno(evidence->file);
-	struct stat status;
-
-	if (committed < 0 || fstat(fd, &status) || status.st_size <= committed)
-		return 0;
-	return ftruncate(fd, committed) ? tl_error("%s: cannot remove what was not committed: %s",
-						   evidence->options->evidence, strerror(errno)) :
-					  0;
-}
-
-/* What was there can be read to its end: what is written behind it can be, too. */
-static int check_end(const struct dd_evidence *evidence)
-{
-	const char *path = evidence->options->evidence;
-	struct in_source source = { .fd = -1 };
-	char buffer[16384];
-	enum in_result result;
-	size_t got;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), code = 0, is_other;
-	struct stat status;
-
-	if (fd < 0 || fstat(fd, &status))
-		code = tl_error("%s: cannot read: %s", path, strerror(errno));
-	if (!code && S_ISREG(status.st_mode) && status.st_size) {
-		in_source_begin(&source, fd);
-		while ((result = in_source_read(&source, buffer, sizeof(buffer), &got)) == IN_ROW)
-			;
-		is_other = source.codec != evidence->codec;
-		if (result != IN_END || is_other)
-			code = tl_error("%s: has no whole evidence (%s), so nothing can be added: "
-					"remove it, or name another file",
-					path, is_other ? "it is not compressed so" : source.reason);
-	}
-	in_source_free(&source);
-	if (fd >= 0)
-		close(fd);
-	return code;
-}
-
-int dd_evidence_begin(struct dd_evidence *evidence, enum simidx_dedup_kind kind,
-		      simidx_dedup *dedup, const char *mark)
-{
-	off_t committed = dd_mark_committed(mark, evidence->file);
-	int code;
-
 	evidence->kind = kind;
 	evidence->dedup = dedup;
-	if (evidence->codec) {
-		code = cut(evidence, committed);
-		return code ? code : check_end(evidence);
-	}
-	tl_emit_begin(evidence->file, '\n', committed);
-	return 0;
 }
 
 /* ---- excerpts ---- */
@@ -296,25 +224,9 @@ static void put_line(const struct dd_evidence *evidence, FILE *out, const struct
 	dd_columns_json_end(&json);
 }
 
-/* Where lines wait for the commit. NULL with a message. */
-static FILE *lines_of(struct dd_evidence *evidence)
-{
-	if (!evidence->lines)
-		evidence->lines = open_memstream(&evidence->waiting, &evidence->n_waiting);
-	if (!evidence->lines)
-		tl_error("out of memory");
-	return evidence->lines;
-}
-
-/* A line was added. */
-static int wrote(struct dd_evidence *evidence)
-{
-	return ftello(evidence->lines) < (off_t)MOST_WAITING ? 0 : dd_evidence_write(evidence);
-}
-
 int dd_evidence_put(struct dd_evidence *evidence, const struct dd_reason *reason)
 {
-	FILE *out = lines_of(evidence);
+	FILE *out = dd_sink_out(evidence->sink);
 
 	if (!out)
 		return TL_TROUBLE;
@@ -323,7 +235,7 @@ int dd_evidence_put(struct dd_evidence *evidence, const struct dd_reason *reason
 		evidence->near_misses++;
 	else
 		evidence->left_out++;
-	return wrote(evidence);
+	return dd_sink_wrote(evidence->sink);
 }
 
 /* What a row that is just decided is near to. */
@@ -388,68 +300,20 @@ int dd_evidence_release(struct dd_evidence *evidence)
 	char *line = NULL, *text;
 	size_t room = 0;
 	int code = 0;
-	FILE *out;
 
 	if (evidence->held)
 		rewind(evidence->held); /* hands over what is written */
 	while (!code && evidence->held && getline(&line, &room, evidence->held) > 0) {
 		if (dd_keepers_is_dropped(evidence->keepers, strtoull(line, &text, 10)))
 			continue;
-		out = lines_of(evidence);
-		code = out ? 0 : TL_TROUBLE;
-		if (out) {
-			fputs(text + 1, out);
-			evidence->near_misses++;
-			code = wrote(evidence);
-		}
+		evidence->near_misses++;
+		code = dd_sink_put(evidence->sink, text + 1, strlen(text + 1));
 	}
 	free(line);
 	if (!code && evidence->held && ferror(evidence->held))
 		code = tl_error("a temporary file in %s cannot be read again: %s",
 				evidence->options->tmpdir, strerror(errno));
-	return code ? code : dd_evidence_write(evidence);
-}
-
-/* ---- writing ---- */
-
-/* Lines, or what they are compressed to. */
-static int put(struct dd_evidence *evidence)
-{
-	unsigned char *packed = NULL;
-	size_t n = evidence->n_waiting;
-
-	if (evidence->codec) {
-		packed = evidence->codec->pack(n ? evidence->waiting : "", n, &n);
-		if (!packed)
-			return tl_error("out of memory");
-	}
-	fwrite(packed ? (char *)packed : evidence->waiting, 1, n, evidence->file);
-	free(packed);
-	return 0;
-}
-
-int dd_evidence_write(struct dd_evidence *evidence)
-{
-	const char *path = evidence->options->evidence;
-	struct stat status;
-	int code = 0;
-
-	if (evidence->lines) {
-		code = fclose(evidence->lines) ? tl_error("out of memory") : put(evidence);
-		evidence->lines = NULL;
-		free(evidence->waiting);
-		evidence->waiting = NULL;
-		evidence->n_waiting = 0;
-	} else if (evidence->codec && !fstat(fileno(evidence->file), &status) && !status.st_size) {
-		code = put(evidence); /* of nothing: a compressed file has no 0 bytes */
-	}
-	if (code)
-		return code;
-	if (evidence->options->index)
-		return tl_emit_flush(evidence->file, path);
-	if (fflush(evidence->file) || ferror(evidence->file))
-		return tl_error("%s: cannot write: %s", path, strerror(errno));
-	return 0;
+	return code ? code : dd_sink_commit(evidence->sink, 0);
 }
 
 void dd_evidence_count(const struct dd_evidence *evidence, uint64_t *left_out,

@@ -5,8 +5,6 @@
  * The file of --evidence: a JSON object a line, for each row that is left out, and with
  * --near-misses for kept ones that are nearly near to another one: which rows they are, where their
  * texts lie, what these hash to, and by which rule it was decided. simidx-query review reads it.
- * Where the name says so the file is compressed; what each commit adds is a member or frame of its
- * own.
  */
 
 #ifndef DD_EVIDENCE_H
@@ -14,11 +12,10 @@
 
 #include <simidx_dedup.h>
 
-#include <stdio.h>
-
 #include "dedup/dd_keepers.h"
 #include "dedup/dd_options.h"
 #include "dedup/dd_texts.h"
+#include "dedup/dd_sink.h"
 
 struct dd_evidence;
 
@@ -34,15 +31,12 @@ struct dd_evidence *dd_evidence_new(const struct dd_options *options, struct dd_
 void dd_evidence_free(struct dd_evidence *evidence);
 
 /**
- * The index is open: documents are of this kind. What a run has left that was killed, and had not
- * committed, is removed where it is half a line or compressed.
+ * The index is open: documents are of this kind.
  *
  * @param dedup  for excerpts of texts
- * @param mark   of the last run, dd_index_mark()
- * @return 0 or an exit code
  */
-int dd_evidence_begin(struct dd_evidence *evidence, enum simidx_dedup_kind kind,
-		      simidx_dedup *dedup, const char *mark);
+void dd_evidence_begin(struct dd_evidence *evidence, enum simidx_dedup_kind kind,
+		       simidx_dedup *dedup);
 
 /** A row that is left out, or kept and nearly near to another one, and why. */
 struct dd_reason {
@@ -77,15 +71,8 @@ int dd_evidence_release(struct dd_evidence *evidence);
 int dd_evidence_find_text(const struct dd_evidence *evidence, const simidx_dedup_near *near,
 			  struct dd_text *text);
 
-/**
- * Write what was added; with --index it is synced, too. Called before each commit.
- *
- * @return 0 or an exit code
- */
-int dd_evidence_write(struct dd_evidence *evidence);
-
-/** The stream that is written to, for the mark. */
-FILE *dd_evidence_stream(const struct dd_evidence *evidence);
+/** The file, for what is done to all: to begin, to commit. */
+struct dd_sink *dd_evidence_sink(const struct dd_evidence *evidence);
 
 /** Lines so far: of rows left out, and of those nearly near. */
 void dd_evidence_count(const struct dd_evidence *evidence, uint64_t *left_out,

@@ -14,6 +14,7 @@
 
 #include <simidx_dedup.h>
 
+#include "dedup/dd_mark.h"
 #include "dedup/dd_name.h"
 #include "input/in_room.h"
 
@@ -51,6 +52,7 @@ struct dd_extra {
 	struct dd_name name;
 	uint64_t id;  /* of the input; SIMIDX_NO_ID: it has none */
 	uint64_t key; /* dd_keep_key() */
+	struct dd_position end; /* behind the row */
 	size_t line_size;
 	char line[];
 };

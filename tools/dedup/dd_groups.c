@@ -131,9 +131,9 @@ static int is_as_read(struct dd_groups *groups, uint32_t file)
 
 /* ---- what is printed ---- */
 
-static struct dd_place place_of(const struct dd_groups *groups, const struct dd_fact *fact)
+static struct dd_where place_of(const struct dd_groups *groups, const struct dd_fact *fact)
 {
-	struct dd_place place = { .path = dd_files_path(groups->parts.files, fact->name.file),
+	struct dd_where place = { .path = dd_files_path(groups->parts.files, fact->name.file),
 				  .line = fact->name.line };
 
 	/* The label of a file is its path. */
@@ -150,7 +150,7 @@ static void put_dropped(struct dd_groups *groups, uint64_t group, const struct d
 {
 	const struct dd_options *options = groups->parts.options;
 	const struct dd_similarity similarity = { member->similarity, member->flags };
-	struct dd_place place = place_of(groups, fact);
+	struct dd_where place = place_of(groups, fact);
 
 	groups->counts.near++;
 	groups->counts.bytes += fact->size;
@@ -175,7 +175,7 @@ static void put_dropped(struct dd_groups *groups, uint64_t group, const struct d
 
 /* What stays: a row, or a document of another index. */
 struct kept {
-	struct dd_place place;
+	struct dd_where place;
 	struct dd_fact fact;    /* of a row */
 	simidx_dedup_near near; /* the first of its group, or the document */
 	int is_row, is_as_first;

@@ -8,6 +8,7 @@
 #ifndef DD_HEADER_H
 #define DD_HEADER_H
 
+#include "dedup/dd_sink.h"
 #include "input/in_reader.h"
 
 /** The line of the first input. All zero: there was none yet. */
@@ -21,14 +22,16 @@ struct dd_header {
 #define DD_HEADER_IS_OTHER (-1)
 
 /**
- * An input has begun with its header. That of the first one is written to standard output, unless
- * this is a file that begins with it already.
+ * An input has begun with its header. That of the first one is written, unless the output is a file
+ * that begins with it already; a compressed one that has contents is taken for one.
  *
  * @param reader  has kept the line
  * @param path    of the input; must live longer than `header`
- * @return 0; DD_HEADER_IS_OTHER; TL_TROUBLE with a message: memory is short, or standard output is
- *         a file that begins otherwise
+ * @param sink    the output
+ * @return 0; DD_HEADER_IS_OTHER; TL_TROUBLE with a message: memory is short, or the output is a file
+ *         that begins otherwise
  */
-int dd_header_meet(struct dd_header *header, const struct in_reader *reader, const char *path);
+int dd_header_meet(struct dd_header *header, const struct in_reader *reader, const char *path,
+		   struct dd_sink *sink);
 
 #endif /* DD_HEADER_H */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* The label is the last column; of a document of an index it stands for the path. */
-static void put_place(const struct dd_place *place)
+static void put_place(const struct dd_where *place)
 {
 	if (place->index) {
 		dd_columns_document(stdout, place->label, place->label_size, place->id);
@@ -26,7 +26,7 @@ static void put_place(const struct dd_place *place)
 	tl_put_escaped(stdout, place->label, place->label_size);
 }
 
-static void json_place(struct tl_json *json, const struct dd_place *place)
+static void json_place(struct tl_json *json, const struct dd_where *place)
 {
 	if (!place->index)
 		dd_columns_json_path(json, place->path, place->line, "path", "line");
@@ -40,7 +40,7 @@ static void json_place(struct tl_json *json, const struct dd_place *place)
 
 /* A line for a person, in columns. */
 static void show(const struct dd_lines *lines, uint64_t group, struct dd_similarity similarity,
-		 int is_kept, const struct dd_place *place)
+		 int is_kept, const struct dd_where *place)
 {
 	char number[TL_NUMBER_SIZE], text[TL_NUMBER_SIZE];
 
@@ -58,7 +58,7 @@ static void show(const struct dd_lines *lines, uint64_t group, struct dd_similar
  * For a list whose reader may remove what it names: a name with a line end would be two, and "-"
  * may be a file. A row has its label as its name, if it has one.
  */
-static void put_removable(struct dd_lines *lines, const struct dd_place *place)
+static void put_removable(struct dd_lines *lines, const struct dd_where *place)
 {
 	int end = lines->options->inputs.nul_lists ? '\0' : '\n';
 	const char *name = place->label ? place->label : place->path;
@@ -77,7 +77,7 @@ static void put_removable(struct dd_lines *lines, const struct dd_place *place)
 }
 
 static void put_json(const struct dd_lines *lines, uint64_t group,
-		     struct dd_similarity similarity, int is_kept, const struct dd_place *place)
+		     struct dd_similarity similarity, int is_kept, const struct dd_where *place)
 {
 	struct tl_json json = { .out = stdout };
 
@@ -91,7 +91,7 @@ static void put_json(const struct dd_lines *lines, uint64_t group,
 
 static void put_columns(const struct dd_lines *lines, uint64_t group,
 			struct dd_similarity similarity, int is_kept,
-			const struct dd_place *place)
+			const struct dd_where *place)
 {
 	printf("%" PRIu64 "\t", group);
 	dd_columns_similarity(stdout, lines->kind, similarity);
@@ -101,7 +101,7 @@ static void put_columns(const struct dd_lines *lines, uint64_t group,
 }
 
 void dd_lines_put(struct dd_lines *lines, uint64_t group, struct dd_similarity similarity,
-		  int is_kept, const struct dd_place *place)
+		  int is_kept, const struct dd_where *place)
 {
 	if (lines->options->drop_list) {
 		if (!is_kept)

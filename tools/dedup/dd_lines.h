@@ -21,7 +21,7 @@ struct dd_lines {
 };
 
 /** Where a document is that is printed. */
-struct dd_place {
+struct dd_where {
 	const char *path;
 	uint64_t line;
 	const char *index; /* NULL; or it is in this one, and has no path */
@@ -32,6 +32,6 @@ struct dd_place {
 
 /** Write to standard output. */
 void dd_lines_put(struct dd_lines *lines, uint64_t group, struct dd_similarity similarity,
-		  int is_kept, const struct dd_place *place);
+		  int is_kept, const struct dd_where *place);
 
 #endif /* DD_LINES_H */

@@ -114,19 +114,33 @@ static const struct tl_option output_rows[] = {
 		  "of a file that is one text the path is written, with escapes in a name that has "
 		  "line ends. With -0 such paths have no escapes and end with a NUL byte, and so "
 		  "do the names that --files-from reads. The line of --header is written first, "
-		  "once, unless standard output is a file that begins with it; an input whose "
-		  "header is another one is rejected." },
+		  "once, unless the output is a file that begins with it; an input whose header "
+		  "is another one is rejected." },
+	{ 0, "output", "FILE", TL_TEXT(struct dd_options, output),
+	  .help = "with --stream: write what is new to FILE",
+	  .more = "With --stream: write what is new to FILE and not to standard output. Nothing is "
+		  "replaced: FILE must be new or empty, but with --index lines are added to it. A "
+		  "name that ends in .gz or .zst is compressed; one run at a time writes to such a "
+		  "file. FILE must not be an input, which is an error; only a new one may be in a "
+		  "directory or list, and is left out there." },
+	{ 0, "output-dir", "DIR", TL_TEXT(struct dd_options, output_dir),
+	  .help = "with --stream: what is new to a file for each input",
+	  .more = "With --stream: write what is new to a file in the directory DIR for each input, "
+		  "which is compressed where the name of the input says so. An input a/x.jsonl "
+		  "goes to DIR/x.jsonl. Of -r a its files go to DIR/a/..., of -r a/ to DIR/..., "
+		  "and what --files-from lists as a/x.jsonl goes to DIR/a/x.jsonl. Directories "
+		  "are made. If two inputs would go to one file, or one to a file that has "
+		  "contents or is an input, nothing is read. An input of which nothing stays gives "
+		  "an empty file. The line of --header is written to each file. Only for files of "
+		  "rows; one that is reached twice is written once, under its first name." },
 	{ 0, "dups", "FILE", TL_TEXT(struct dd_options, dups),
 	  .help = "with --stream: write to FILE what was left out",
-	  .more = "With --stream: write to FILE what was left out: how similar it is, what it "
-		  "is, and to what it is near, separated by tabs; then the labels of both, "
-		  "where rows have some. Nothing is replaced: FILE must be new or empty, but "
-		  "with --index lines are added to it. What INDEX has with the same label is "
-		  "known and not written; but a row without a label that an earlier run has "
-		  "kept is written as near to 'id N', which may be the row itself, so that "
-		  "nothing should be removed that is near to an id. FILE must not be an "
-		  "input, which is an error; only a new one may be in a directory or list, "
-		  "and is left out there." },
+	  .more = "With --stream: write to FILE what was left out: how similar it is, what it is, "
+		  "and to what it is near, separated by tabs; then the labels of both, where rows "
+		  "have some. FILE as of --output. What INDEX has with the same label is known and "
+		  "not written; but a row without a label that an earlier run has kept is written "
+		  "as near to 'id N', which may be the row itself, so that nothing should be "
+		  "removed that is near to an id." },
 	{ 0, "index", "INDEX", TL_TEXT(struct dd_options, index),
 	  .help = "with --stream: remember what was new in INDEX",
 	  .more = "With --stream: remember what was new in the index INDEX, which is made if it is "
@@ -136,6 +150,18 @@ static const struct tl_option output_rows[] = {
 		  "that are then told as compared in vain (--all). What was written "
 		  "is synced before the commit that remembers it: after a crash the same inputs "
 		  "again, with >> to the same file, give each new one at least once." },
+	{ 0, "resume", NULL, TL_FLAG(struct dd_options, resume),
+	  .help = "with --index: go on with a run that was killed",
+	  .more = "With --index: go on where the last run has made its last commit, if it did not "
+		  "come to its end. The options and inputs must be the same; those before that "
+		  "place are checked by their names, order and sizes. The files that are written "
+		  "are cut to what was committed, so that nothing is lost and nothing is there "
+		  "twice. Standard output must be the same file again (>>); from a pipe nothing "
+		  "can be taken back. A pipe that is an input must bring the same bytes again. "
+		  "What was kept before is decided by as of an earlier run: with --remember text "
+		  "that changes no decision. After a run that came to its end nothing is done, or "
+		  "other inputs are begun; so they are if no run has begun. Two runs with one "
+		  "INDEX at a time cannot both be resumed. Not with an index of an engine." },
 	{ 0, "remember", "WHAT", TL_WORD(struct dd_options, remember, remember_words),
 	  .help = "of texts in INDEX: fingerprint, sketch or text",
 	  .more = "With --index: what of each text that is new is kept in INDEX for the runs to "
@@ -351,10 +377,20 @@ const char *dd_comparing_option(const struct dd_options *options)
 						  NULL;
 }
 
+/* A file that is written to: it has a name, and this build can compress it as that says. */
+static int check_file(const char *option, const char *path)
+{
+	const struct in_codec *codec = path ? in_codec_of_path(path) : NULL;
+
+	if (path && !*path)
+		return tl_usage_error("%s: FILE is empty", option);
+	return codec && in_codec_missing(codec) ?
+		       tl_usage_error("%s: cannot be written %s", path, in_codec_missing(codec)) :
+		       TL_PROCEED;
+}
+
 static int check_evidence(const struct dd_options *options)
 {
-	const struct in_codec *codec;
-
 	if (!options->evidence && (options->near_misses || options->evidence_texts))
 		return tl_usage_error("%s goes with --evidence", options->near_misses ?
 							 "--near-misses" : "--evidence-texts");
@@ -364,13 +400,16 @@ static int check_evidence(const struct dd_options *options)
 	if (options->max_group && options->index)
 		return tl_usage_error("--max-group counts within one run, so --index does not go "
 				      "with it");
-	if (options->evidence && !*options->evidence)
-		return tl_usage_error("--evidence: FILE is empty");
-	codec = options->evidence ? in_codec_of_path(options->evidence) : NULL;
-	return codec && in_codec_missing(codec) ?
-		       tl_usage_error("%s: cannot be written %s", options->evidence,
-				      in_codec_missing(codec)) :
-		       TL_PROCEED;
+	return check_file("--evidence", options->evidence);
+}
+
+static const char *only_of_stream(const struct dd_options *options)
+{
+	return options->dups	     ? "--dups" :
+	       options->index	     ? "--index" :
+	       options->output	     ? "--output" :
+	       options->output_dir ? "--output-dir" :
+				       NULL;
 }
 
 /* Who may stay. */
@@ -395,9 +434,19 @@ static int check_together(struct dd_options *options)
 		return TL_TROUBLE;
 	if (options->pairs + options->drop_list + options->stream > 1)
 		return tl_usage_error("only one of --pairs, --drop-list and --stream can be given");
-	if (!options->stream && (options->dups || options->index))
-		return tl_usage_error("%s goes with --stream",
-				      options->dups ? "--dups" : "--index");
+	if (!options->stream && only_of_stream(options))
+		return tl_usage_error("%s goes with --stream", only_of_stream(options));
+	if (options->output && options->output_dir)
+		return tl_usage_error("--output and --output-dir exclude each other");
+	if (options->output_dir && !*options->output_dir)
+		return tl_usage_error("--output-dir: DIR is empty");
+	if (check_file("--dups", options->dups) != TL_PROCEED ||
+	    check_file("--output", options->output) != TL_PROCEED)
+		return TL_TROUBLE;
+	if (options->resume && (!options->index || tl_path_is_uri(options->index)))
+		return tl_usage_error(options->index ?
+					      "--resume needs an index in a directory" :
+					      "--resume goes with --index");
 	if (options->identical && options->stream)
 		return tl_usage_error("--identical is about groups, --drop-list and --pairs, so "
 				      "--stream does not go with it");
@@ -452,6 +501,8 @@ static int check_indexes(const struct dd_options *options)
 		return tl_usage_error("--index: '%s' is no index", index);
 	if (index)
 		in_guard_add(index);
+	if (options->output_dir)
+		in_guard_add(options->output_dir);
 	for (size_t i = 0; i < options->against.n; i++) {
 		const char *path = options->against.at[i];
 

@@ -28,6 +28,8 @@ struct dd_options {
 	int pairs;
 	int drop_list;
 	int stream;
+	const char *output;     /* NULL = standard output */
+	const char *output_dir; /* NULL; a file for each input in it */
 	const char *dups;       /* NULL */
 	const char *evidence;   /* NULL */
 	unsigned near_misses;   /* percent below the similarity; 0 */
@@ -35,6 +37,7 @@ struct dd_options {
 	uint64_t max_group;     /* 0 = any size */
 	struct dd_keep keep;
 	const char *index;      /* NULL */
+	int resume;
 	int remember;           /* enum simidx_dedup_remember; -1 */
 	struct tl_strings against;
 	int is_untrusted;

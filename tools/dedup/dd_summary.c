@@ -5,8 +5,48 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
+#include "common/tl_path.h"
 
 #include <stdio.h>
+
+void dd_summary_progress(struct dd_summary *all, const struct dd_options *options, uint64_t bytes,
+			 const struct dd_output *output)
+{
+	char number[TL_NUMBER_SIZE], rate[TL_NUMBER_SIZE], near[TL_NUMBER_SIZE];
+	char left[TL_NUMBER_SIZE], percent[24 + TL_NUMBER_SIZE] = "";
+	uint64_t total = options->total_bytes;
+	struct dd_output_counts counts;
+	double now, seconds;
+
+	if (!tl_progress_wanted() || (now = tl_seconds()) - all->shown < TL_PROGRESS_SECONDS)
+		return;
+	all->shown = now;
+	seconds = now - all->started;
+	dd_output_count(output, &counts);
+	if (bytes && total > bytes)
+		snprintf(percent, sizeof(percent), "%.0f %%%s, ",
+			 100.0 * (double)bytes / (double)total,
+			 tl_write_left(seconds * (double)(total - bytes) / (double)bytes, left));
+	tl_progress_show("%s%s document%s, %s/s, %s %s", percent,
+			 tl_write_amount((double)all->documents, number),
+			 all->documents == 1 ? "" : "s",
+			 tl_write_amount((double)all->documents / seconds, rate),
+			 tl_write_amount((double)counts.near, near),
+			 options->pairs ? "pairs" : "near to others");
+}
+
+int dd_summary_tell_full(const struct dd_summary *all, const struct dd_options *options,
+			 const char *place)
+{
+	char n[TL_NUMBER_SIZE];
+
+	return tl_error("--memory is used up by %s document%s: all before %s is decided, and "
+			"nothing from there on was read%s", tl_write_count(all->documents, n),
+			all->documents == 1 ? "" : "s", place,
+			options->index && !tl_path_is_uri(options->index) ?
+				"; --resume goes on with more --memory" :
+				"");
+}
 
 /* Texts that could not be read again, though nobody has put a limit to that. */
 static uint64_t tell_unread(const struct dd_again *again, const simidx_dedup_counts *counts)

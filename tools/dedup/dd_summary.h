@@ -19,8 +19,21 @@ struct dd_summary {
 	uint64_t not_utf8;   /* texts that are something else */
 	uint64_t skipped;    /* files found that are no texts */
 	char *first_skipped; /* the path of the first */
-	double seconds;
+	double started, seconds;
+	double shown; /* when progress was */
 };
+
+/**
+ * Now and then, how far reading has come.
+ *
+ * @param bytes  read of all inputs
+ */
+void dd_summary_progress(struct dd_summary *all, const struct dd_options *options, uint64_t bytes,
+			 const struct dd_output *output);
+
+/** Reading has ended before a place, as memory is used up. Returns the exit code. */
+int dd_summary_tell_full(const struct dd_summary *all, const struct dd_options *options,
+			 const char *place);
 
 /**
  * Tell of it.

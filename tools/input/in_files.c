@@ -83,6 +83,7 @@ struct in_files {
 	size_t name_size;
 	FTS *walk; /* of operand number next_operand - 1, a directory */
 	struct in_left_out left_out;
+	size_t walk_below; /* bytes of paths in it that come before what in_file.below has */
 	char reason[8192];
 };
 
@@ -170,6 +171,30 @@ static enum in_result open_next_list(struct in_files *files)
 	return IN_ROW;
 }
 
+static const char *skip_slashes(const char *path)
+{
+	while (*path == '/' || (path[0] == '.' && path[1] == '/'))
+		path++;
+	return path;
+}
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Where in the paths of a directory those parts begin that are kept. */
+static size_t begin_below(const char *directory)
+{
+	const char *name = last_part(directory);
+
+	return !*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ?
+		       strlen(directory) :
+		       (size_t)(name - directory);
+}
+
 /* Keep a listed name as a string. A NUL in it would cut it short: then it is no name. */
 static enum in_result keep_name(struct in_files *files, const char *name, size_t size)
 {
@@ -224,6 +249,7 @@ static enum in_result next_listed(struct in_files *files, struct in_file *file)
 		close_list(files);
 	file->path = files->name;
 	file->format = document_format(files);
+	file->below = rc == IN_ROW ? skip_slashes(files->name) : NULL;
 	return rc;
 }
 
@@ -288,6 +314,7 @@ static enum in_result next_walked(struct in_files *files, struct in_file *file)
 				    entry->fts_path, "cannot read", entry->fts_errno);
 	}
 	file->path = entry->fts_path;
+	file->below = skip_slashes(entry->fts_path + files->walk_below);
 	file->format = document_format(files);
 	file->is_found = 1;
 	return IN_ROW;
@@ -310,9 +337,11 @@ static enum in_result next_operand(struct in_files *files, struct in_file *file)
 	if (!file->is_stdin && files->options->recursive && is_directory(path)) {
 		files->walk = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR,
 				       compare_names);
+		files->walk_below = begin_below(path);
 		return files->walk ? IN_END : fail(files, IN_FATAL, path, "cannot read", errno);
 	}
 	file->path = path;
+	file->below = last_part(path);
 	file->format = files->options->format;
 	if (!file->format)
 		file->format = in_format_of_path(path, &reason);

@@ -41,6 +41,10 @@ struct in_file {
 	const struct in_format *format;
 	int is_stdin;
 	int is_found;        /* in a directory, so nobody has named it */
+	/* the end of the path that is kept where it goes into another directory: of an operand its
+	 * name; of a directory what comes behind it, and its name unless it ends in a slash, "."
+	 * or ".."; of a list the path as it stands, without slashes before it */
+	const char *below;
 };
 
 struct in_files;

@@ -80,6 +80,15 @@ enum in_result in_lines_fill(struct in_lines *lines, size_t max);
  */
 enum in_result in_lines_need(struct in_lines *lines, size_t n);
 
+/**
+ * Pass over bytes, as they are.
+ *
+ * @param offset  where to go on, as in_lines_offset() tells it; not before that
+ * @param n       set to the lines among these bytes; half a line at the end of the file is one
+ * @return IN_ROW; IN_END if the file ends before; IN_FATAL with a reason in `source`
+ */
+enum in_result in_lines_pass(struct in_lines *lines, uint64_t offset, uint64_t *n);
+
 /** How far the bytes in the buffer are from the beginning of the (decompressed) file. */
 uint64_t in_lines_offset(const struct in_lines *lines);
 

@@ -143,6 +143,54 @@ enum in_result in_reader_open_part(struct in_reader *reader, const char *path,
 	return rc == IN_ROW ? read_part(reader, fd, offset, size) : rc;
 }
 
+/* Seek in a regular file: IN_END if it has no row that ends there, IN_SKIPPED if it is none. */
+static enum in_result seek(struct in_lines *lines, uint64_t offset)
+{
+	int fd = lines->source.fd;
+	off_t at = lseek(fd, 0, SEEK_CUR), end;
+	struct stat status;
+	char last;
+
+	if (lines->source.codec || at < 0 || fstat(fd, &status) || !S_ISREG(status.st_mode))
+		return IN_SKIPPED;
+	/* Standard input may have begun anywhere. */
+	at -= (off_t)lines->source.bytes;
+	if (offset > INT64_MAX || (uint64_t)(status.st_size - at) < offset)
+		return IN_END;
+	end = at + (off_t)offset;
+	if (pread(fd, &last, 1, end - 1) != 1 || lseek(fd, end, SEEK_SET) < 0)
+		return IN_END;
+	if (last != lines->separator && end < status.st_size)
+		return IN_END;
+	lines->start = lines->end = 0;
+	lines->filled = lines->source.bytes = offset;
+	lines->at_end = 0;
+	return IN_ROW;
+}
+
+enum in_result in_reader_pass(struct in_reader *reader, uint64_t offset, uint64_t line)
+{
+	struct in_lines *lines = &reader->lines;
+	struct in_row row;
+	uint64_t n;
+	/* The header comes with the first row. Without one, the first bytes tell the codec. */
+	enum in_result rc = reader->columns->header ? in_reader_next(reader, &row) :
+						      in_lines_need(lines, 1);
+
+	if (rc == IN_ROW || rc == IN_REJECTED)
+		rc = offset < in_lines_offset(lines) ? IN_END : seek(lines, offset);
+	if (rc == IN_SKIPPED) {
+		rc = in_lines_pass(lines, offset, &n);
+		if (rc == IN_ROW && lines->line + n != line)
+			rc = IN_END;
+	}
+	lines->line = line;
+	if (rc == IN_FATAL)
+		return in_fail(reader, rc, "%s", lines->source.reason);
+	return rc == IN_ROW ? rc :
+			      in_fail(reader, IN_FATAL, "has other rows than were read before");
+}
+
 enum in_result in_reader_next(struct in_reader *reader, struct in_row *row)
 {
 	memset(row, 0, sizeof(*row));

@@ -119,6 +119,16 @@ enum in_result in_reader_open_part(struct in_reader *reader, const char *path,
 				   const struct in_format *format, int fd, uint64_t offset,
 				   size_t size);
 
+/**
+ * Pass over the first rows of an input whose rows are lines, after in_reader_open(). A file that
+ * is not compressed is sought in; of others the bytes are read.
+ *
+ * @param offset  where the last of these rows ends: in_lines_offset()
+ * @param line    how many lines they have: lines.line
+ * @return IN_ROW; IN_FATAL with a reason, also if there are no such rows
+ */
+enum in_result in_reader_pass(struct in_reader *reader, uint64_t offset, uint64_t line);
+
 /** The next row. */
 enum in_result in_reader_next(struct in_reader *reader, struct in_row *row);
 
