@@ -29,13 +29,15 @@ static int is_same(const char *path, int fd, const struct stat *file)
 /* A file that an option names to be written to, if it is there. */
 struct written {
 	const char *option, *path;
+	int may_have_lines;     /* more are added */
 	int is_there;           /* as a regular file */
 	struct stat status;
 };
 
-static struct written look_at(const char *option, const char *path)
+static struct written look_at(const char *option, const char *path, int may_have_lines)
 {
-	struct written written = { .option = option, .path = path };
+	struct written written = { .option = option, .path = path,
+				   .may_have_lines = may_have_lines };
 
 	written.is_there = path && !stat(path, &written.status) &&
 			   S_ISREG(written.status.st_mode);
@@ -76,7 +78,7 @@ static int check_written(const struct written *written, const struct dd_options 
 	if (in_guard_is_file(path))
 		return tl_error("%s: is a file of the index, so %s cannot write to it", path,
 				option);
-	if (written->status.st_size && !options->index)
+	if (written->status.st_size && !written->may_have_lines)
 		return tl_error("%s: is not empty, and %s replaces nothing: remove it, or name "
 				"another file", path, option);
 	return 0;
@@ -85,9 +87,12 @@ static int check_written(const struct written *written, const struct dd_options 
 int dd_check_outputs(const struct dd_options *options)
 {
 	const struct in_files_options *inputs = &options->inputs;
-	const struct written written[] = { look_at("--dups", options->dups),
-					   look_at("--evidence", options->evidence),
-					   look_at("--output", options->output) };
+	int adds = options->index != NULL, goes_on = options->resume;
+	const struct written written[] = { look_at("--dups", options->dups, adds),
+					   look_at("--evidence", options->evidence, adds),
+					   look_at("--output", options->output, adds),
+					   look_at("--rejects", options->rejects, goes_on),
+					   look_at("--summary", options->summary, goes_on) };
 	const size_t n = sizeof(written) / sizeof(written[0]);
 	int code = 0;
 

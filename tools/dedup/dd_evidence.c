@@ -9,9 +9,11 @@
 #include "dedup/dd_columns.h"
 #include "dedup/dd_facts.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct dd_evidence {
 	const struct dd_options *options;

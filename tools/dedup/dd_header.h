@@ -28,8 +28,8 @@ struct dd_header {
  * @param reader  has kept the line
  * @param path    of the input; must live longer than `header`
  * @param sink    the output
- * @return 0; DD_HEADER_IS_OTHER; TL_TROUBLE with a message: memory is short, or the output is a file
- *         that begins otherwise
+ * @return 0; DD_HEADER_IS_OTHER; TL_TROUBLE with a message: memory is short, or the output is a
+ *         file that begins otherwise
  */
 int dd_header_meet(struct dd_header *header, const struct in_reader *reader, const char *path,
 		   struct dd_sink *sink);

@@ -31,6 +31,8 @@ struct dd_options {
 	const char *output;     /* NULL = standard output */
 	const char *output_dir; /* NULL; a file for each input in it */
 	const char *dups;       /* NULL */
+	const char *rejects;    /* NULL */
+	const char *summary;    /* NULL */
 	const char *evidence;   /* NULL */
 	unsigned near_misses;   /* percent below the similarity; 0 */
 	uint64_t evidence_texts; /* characters; 0 */

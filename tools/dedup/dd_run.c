@@ -5,6 +5,7 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
+#include "common/tl_report.h"
 #include "common/tl_text_options.h"
 #include "common/tl_utf8.h"
 #include "dedup/dd_again.h"
@@ -13,6 +14,7 @@
 #include "dedup/dd_index.h"
 #include "dedup/dd_memory.h"
 #include "dedup/dd_output.h"
+#include "dedup/dd_report.h"
 #include "dedup/dd_resume.h"
 #include "dedup/dd_room.h"
 #include "dedup/dd_shards.h"
@@ -34,9 +36,6 @@
 /* If the first so many rows are rejected, the others will be, too: it is a matter of options. */
 #define HOPELESS 1000
 
-/* After so many rows it is estimated how many there are, and again after ten times as many. */
-#define ESTIMATED_AFTER 10000
-
 struct run {
 	const struct dd_options *options;
 	struct dd_room *room;
@@ -53,7 +52,6 @@ struct run {
 	struct dd_header header;  /* of a filter of tables */
 	struct dd_memory memory;
 	uint64_t bytes;      /* that a document may need of it */
-	uint64_t estimated_at;
 	/* where reading has ended, as the memory is used up; "" = it has not */
 	char full[512];
 	struct dd_mark last;   /* --resume: of the last run */
@@ -63,6 +61,7 @@ struct run {
 	struct dd_inputs read; /* those that were begun */
 	uint64_t here;         /* digest of these, the last one without its size */
 	struct dd_summary all;
+	struct dd_report report;
 	int pause_code; /* of deciding while the input paused: 0, or the exit code */
 };
 
@@ -71,6 +70,7 @@ struct run {
 /* An input or row that cannot be had. */
 static void reject(struct run *run, const char *place, const char *reason)
 {
+	tl_report_reject(run->report.rejects, place, reason);
 	if (++run->all.rejected <= MAX_REPORTED)
 		tl_error("%s%s%s", place, *place ? ": " : "", reason);
 	else if (run->all.rejected == MAX_REPORTED + 1)
@@ -109,34 +109,6 @@ static int have_memory(struct run *run, uint64_t bytes, const char *place)
 	}
 	snprintf(run->full, sizeof(run->full), "%s", place);
 	return 0;
-}
-
-/* Early in a long run: that it is likely to end for want of memory. */
-static void estimate(struct run *run)
-{
-	const struct dd_options *options = run->options;
-	const struct in_reader *reader = &run->reader;
-	uint64_t bytes = reader->bytes + reader->row_begins;
-	char documents[TL_NUMBER_SIZE];
-	double expected, tables;
-
-	if (run->all.documents != run->estimated_at)
-		return;
-	run->estimated_at *= 10;
-	if (reader->lines.source.codec)
-		bytes = in_reader_bytes(reader);
-	if (options->total_bytes <= bytes)
-		return;
-	expected = (double)run->all.documents * (double)options->total_bytes / (double)bytes;
-	tables = expected * (double)run->bytes;
-	if (tables <= (double)run->memory.tables)
-		return;
-	tl_notice("--memory is likely to be too small: there are about %s documents, which may "
-		  "need "
-		  "--memory %" PRIu64 "M",
-		  tl_write_amount(expected, documents),
-		  dd_memory_megabytes((uint64_t)tables, options->threads));
-	run->estimated_at = 0;
 }
 
 /* ---- deciding ---- */
@@ -349,7 +321,9 @@ static int take_row(struct run *run, const struct in_row *given, uint32_t file)
 	if (!have_memory(run, run->bytes, in_reader_place(reader)))
 		return 0;
 	run->all.documents++;
-	estimate(run);
+	dd_summary_estimate(&run->all, run->options, reader->lines.source.codec ?
+			    in_reader_bytes(reader) : reader->bytes + reader->row_begins,
+			    run->bytes, run->memory.tables);
 	if (kind == SIMIDX_DEDUP_TEXTS) {
 		row.text = given->text;
 		row.text_size = given->text_size;
@@ -536,7 +510,6 @@ static int begin(struct run *run)
 
 	dd_memory_begin();
 	run->all.started = run->all.shown = tl_seconds();
-	run->estimated_at = ESTIMATED_AFTER;
 	dd_memory_divide(&run->memory, run->options->memory, run->options->threads);
 	in_reader_init(&run->reader, run->options->bits);
 	run->reader.columns = &run->options->inputs.columns;
@@ -552,7 +525,7 @@ static int begin(struct run *run)
 		return TL_TROUBLE;
 	run->output = dd_output_new(run->options, run->files,
 				    last->is_open && last->has_position ? last : NULL);
-	if (!run->output)
+	if (!run->output || dd_report_begin(&run->report, run->options))
 		return TL_TROUBLE;
 	run->room = dd_room_new(run->options->tmpdir);
 	if (!run->room)
@@ -605,6 +578,11 @@ int dd_run(const struct dd_options *options)
 		if (*run.full)
 			code = dd_summary_tell_full(&run.all, options, run.full);
 	}
+	if (!code && run.all.rejected + unread + counts.changed + counts.broken)
+		code = TL_PARTLY;
+	run.all.seconds = tl_seconds() - run.all.started;
+	code = dd_report_end(&run.report, code, &run.all, run.output, run.dedup,
+			     in_reader_bytes(&run.reader));
 	simidx_dedup_close(run.dedup);
 	dd_against_close(run.against);
 	dd_index_close(run.index);
@@ -617,6 +595,5 @@ int dd_run(const struct dd_options *options)
 	in_files_close(files);
 	free(run.all.first_skipped);
 	dd_files_free(run.files);
-	return !code && run.all.rejected + unread + counts.changed + counts.broken ? TL_PARTLY
-										   : code;
+	return code;
 }

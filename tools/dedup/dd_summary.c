@@ -6,8 +6,13 @@
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "common/tl_path.h"
+#include "dedup/dd_memory.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+
+/* After so many rows it is estimated how many there are, and again after ten times as many. */
+#define ESTIMATED_AFTER 10000
 
 void dd_summary_progress(struct dd_summary *all, const struct dd_options *options, uint64_t bytes,
 			 const struct dd_output *output)
@@ -33,6 +38,33 @@ void dd_summary_progress(struct dd_summary *all, const struct dd_options *option
 			 tl_write_amount((double)all->documents / seconds, rate),
 			 tl_write_amount((double)counts.near, near),
 			 options->pairs ? "pairs" : "near to others");
+}
+
+/* Whether it is 10,000 or ten times as many, and so on. */
+static int is_time_to_estimate(uint64_t documents)
+{
+	while (documents > ESTIMATED_AFTER && documents % 10 == 0)
+		documents /= 10;
+	return documents == ESTIMATED_AFTER;
+}
+
+void dd_summary_estimate(struct dd_summary *all, const struct dd_options *options, uint64_t bytes,
+			 uint64_t each, uint64_t tables)
+{
+	char documents[TL_NUMBER_SIZE];
+	double expected, needed;
+
+	if (all->has_warned || !is_time_to_estimate(all->documents) ||
+	    options->total_bytes <= bytes)
+		return;
+	expected = (double)all->documents * (double)options->total_bytes / (double)bytes;
+	needed = expected * (double)each;
+	if (needed <= (double)tables)
+		return;
+	all->has_warned = 1;
+	tl_notice("--memory is likely to be too small: there are about %s documents, which may "
+		  "need --memory %" PRIu64 "M", tl_write_amount(expected, documents),
+		  dd_memory_megabytes((uint64_t)needed, options->threads));
 }
 
 int dd_summary_tell_full(const struct dd_summary *all, const struct dd_options *options,

@@ -22,7 +22,7 @@ int in_guard_is_file(const char *path);
 int in_guard_is_directory(const char *name, const struct stat *status);
 
 /**
- * The tool is going to write to this file. At most four files; what is no regular file does not
+ * The tool is going to write to this file. At most eight files; what is no regular file does not
  * matter.
  *
  * @param is_own  what it has is of an earlier run of the tool, and no input
