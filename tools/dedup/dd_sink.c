@@ -120,7 +120,7 @@ int dd_sink_begin(struct dd_sink *sink, char end, off_t killed_from)
 
 /* ---- writing ---- */
 
-/* At once, as a later write may find a little room again. Standard output is looked at by others. */
+/* At once: a later write may find a little room again. Others look at standard output. */
 static int check_write(const struct dd_sink *sink)
 {
 	return sink->path && ferror(sink->file) ?
