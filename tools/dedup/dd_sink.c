@@ -125,7 +125,7 @@ int dd_sink_begin(struct dd_sink *sink, char end, off_t killed_from)
 
 /* ---- writing ---- */
 
-/* At once, as a later write may find a little room again. Others look at standard output. */
+/* At once: a later write may find a little room again. Others look at standard output. */
 static int check_write(const struct dd_sink *sink)
 {
 	return sink->path && ferror(sink->file) ?
