@@ -446,6 +446,7 @@ tool_tests = \
 	tests/tool/dedup_kill.sh \
 	tests/tool/dedup_memory.sh \
 	tests/tool/dedup_remember.sh \
+	tests/tool/dedup_report.sh \
 	tests/tool/dedup_stream.sh \
 	tests/tool/delete.sh \
 	tests/tool/dump.sh \

@@ -47,6 +47,8 @@ tools_libcommon_a_SOURCES = \
 	tools/common/tl_options.h \
 	tools/common/tl_path.c \
 	tools/common/tl_path.h \
+	tools/common/tl_report.c \
+	tools/common/tl_report.h \
 	tools/common/tl_term.c \
 	tools/common/tl_term.h \
 	tools/common/tl_time.c \
@@ -146,6 +148,8 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_output.h \
 	tools/dedup/dd_pairs.c \
 	tools/dedup/dd_pairs.h \
+	tools/dedup/dd_report.c \
+	tools/dedup/dd_report.h \
 	tools/dedup/dd_room.c \
 	tools/dedup/dd_room.h \
 	tools/dedup/dd_run.c \

@@ -2,13 +2,21 @@
 /* Copyright the libsimidx authors */
 
 /*
- * What is checked of the inputs before a row is read.
+ * What is checked of outputs and inputs before a row is read.
  */
 
 #ifndef DD_CHECK_H
 #define DD_CHECK_H
 
 #include "dedup/dd_options.h"
+
+/**
+ * No file that an option names to be written to is an input that is named, standard output, the
+ * index, or that of another option; and it has no contents that cannot be added to.
+ *
+ * @return 0, or an exit code with a message
+ */
+int dd_check_outputs(const struct dd_options *options);
 
 /**
  * Find all inputs, where lists can be read twice: there may be more files than the memory is

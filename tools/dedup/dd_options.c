@@ -164,6 +164,14 @@ static const struct tl_option output_rows[] = {
 		  "on them. For an index that others could write or that may be damaged: it can "
 		  "end the program by a signal otherwise. One that belongs to another user is "
 		  "always checked. It takes a quarter of a second for 10 million documents." },
+	{ 0, "rejects", "FILE", TL_TEXT(struct dd_options, rejects),
+	  .help = "write rejected rows to FILE",
+	  .more = "Write a line to FILE for each row or input that is rejected: where it is, a "
+		  "tab, and the reason. FILE must be new or empty, and no input." },
+	{ 0, "summary", "FILE", TL_TEXT(struct dd_options, summary),
+	  .help = "write counts, times and sizes to FILE as JSON",
+	  .more = "Write counts, times and sizes to FILE as JSON, also when the run fails or is "
+		  "interrupted. FILE must be new or empty, and no input." },
 	{ 0, "json", NULL, TL_FLAG(struct dd_options, json), .help = "print a JSON object a line" },
 	{ 'q', "quiet", NULL, TL_FLAG(struct dd_options, quiet),
 	  .help = "no notices, no progress, no summary" },

@@ -29,6 +29,8 @@ struct dd_options {
 	int drop_list;
 	int stream;
 	const char *dups;       /* NULL */
+	const char *rejects;    /* NULL */
+	const char *summary;    /* NULL */
 	const char *evidence;   /* NULL */
 	unsigned near_misses;   /* percent below the similarity; 0 */
 	uint64_t evidence_texts; /* characters; 0 */

@@ -9,6 +9,7 @@
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 #include "common/tl_term.h"
+#include "dedup/dd_check.h"
 #include "dedup/dd_columns.h"
 #include "dedup/dd_evidence.h"
 #include "dedup/dd_facts.h"
@@ -42,96 +43,10 @@ struct dd_output {
 	struct dd_output_counts counts;
 };
 
-/* Whether a path, or if that is "-" a standard descriptor, is this file. */
-static int is_same(const char *path, int fd, const struct stat *file)
-{
-	struct stat status;
-
-	return !(strcmp(path, "-") == 0 ? fstat(fd, &status) : stat(path, &status)) &&
-	       status.st_dev == file->st_dev && status.st_ino == file->st_ino;
-}
-
-/* A file that an option names to be written to, if it is there. */
-struct written {
-	const char *option, *path;
-	int is_there;           /* as a regular file */
-	struct stat status;
-};
-
-static struct written look_at(const char *option, const char *path)
-{
-	struct written written = { .option = option, .path = path };
-
-	written.is_there = path && !stat(path, &written.status) &&
-			   S_ISREG(written.status.st_mode);
-	return written;
-}
-
-/* An operand or a list is none of what is written; others are found out when they are met. */
-static int check_input(const char *input, const char *what, const struct written *written,
-		       size_t n)
-{
-	struct stat output;
-
-	for (size_t i = 0; i < n; i++)
-		if (written[i].is_there && is_same(input, STDIN_FILENO, &written[i].status))
-			return tl_error("%s: is %s, so %s cannot write to it", written[i].path,
-					what, written[i].option);
-	if (!fstat(STDOUT_FILENO, &output) && S_ISREG(output.st_mode) &&
-	    is_same(input, STDIN_FILENO, &output))
-		return tl_error("%s: is %s, and standard output, too", input, what);
-	return 0;
-}
-
-static int check_written(const struct written *written, const struct dd_options *options)
-{
-	const char *path = written->path, *option = written->option;
-
-	if (path && strcmp(path, "-") == 0)
-		return tl_usage_error("%s: standard output has what is %s; name a file", option,
-				      options->stream ? "new" : "found");
-	if (path && options->index && strcmp(path, options->index) == 0)
-		return tl_usage_error("%s and --index have the same name", option);
-	/* What is no file, such as /dev/null, may be both. */
-	if (path && !S_ISCHR(written->status.st_mode) &&
-	    is_same("-", STDOUT_FILENO, &written->status))
-		return tl_error("%s: is standard output, so %s cannot write to it", path, option);
-	if (!written->is_there)
-		return 0;
-	if (in_guard_is_file(path))
-		return tl_error("%s: is a file of the index, so %s cannot write to it", path,
-				option);
-	if (written->status.st_size && !options->index)
-		return tl_error("%s: is not empty, and %s replaces nothing: remove it, or name "
-				"another file", path, option);
-	return 0;
-}
-
-static int check_outputs(const struct dd_options *options)
-{
-	const struct in_files_options *inputs = &options->inputs;
-	const struct written written[] = { look_at("--dups", options->dups),
-					   look_at("--evidence", options->evidence) };
-	const size_t n = sizeof(written) / sizeof(written[0]);
-	int code = 0;
-
-	for (size_t i = 0; !code && i < inputs->n_operands; i++)
-		code = check_input(inputs->operands[i], "an input", written, n);
-	for (size_t i = 0; !code && i < inputs->lists.n; i++)
-		code = check_input(inputs->lists.at[i], "a list of inputs", written, n);
-	for (size_t i = 0; !code && i < n; i++)
-		code = check_written(&written[i], options);
-	if (!code && options->dups && options->evidence &&
-	    (strcmp(options->dups, options->evidence) == 0 ||
-	     tl_path_is_same(options->dups, options->evidence)))
-		code = tl_usage_error("--dups and --evidence need a file each");
-	return code;
-}
-
 /* Never so that a file is emptied: whether it is an input is not yet known. */
 static int open_outputs(struct dd_output *output, const struct dd_options *options)
 {
-	if (check_outputs(options))
+	if (dd_check_outputs(options))
 		return TL_TROUBLE;
 	in_guard_add_output(STDOUT_FILENO);
 	if (options->evidence) {

@@ -5,6 +5,7 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
+#include "common/tl_report.h"
 #include "common/tl_text_options.h"
 #include "common/tl_utf8.h"
 #include "dedup/dd_again.h"
@@ -13,6 +14,7 @@
 #include "dedup/dd_index.h"
 #include "dedup/dd_memory.h"
 #include "dedup/dd_output.h"
+#include "dedup/dd_report.h"
 #include "dedup/dd_room.h"
 #include "dedup/dd_summary.h"
 #include "input/in_guard.h"
@@ -55,6 +57,7 @@ struct run {
 	/* where reading has ended, as the memory is used up; "" = it has not */
 	char full[512];
 	struct dd_summary all;
+	struct dd_report report;
 	int pause_code; /* of deciding while the input paused: 0, or the exit code */
 	double started, shown;
 };
@@ -64,6 +67,7 @@ struct run {
 /* An input or row that cannot be had. */
 static void reject(struct run *run, const char *place, const char *reason)
 {
+	tl_report_reject(run->report.rejects, place, reason);
 	if (++run->all.rejected <= MAX_REPORTED)
 		tl_error("%s%s%s", place, *place ? ": " : "", reason);
 	else if (run->all.rejected == MAX_REPORTED + 1)
@@ -509,7 +513,7 @@ static int begin(struct run *run)
 	if (!run->again)
 		return tl_error("out of memory");
 	run->output = dd_output_new(run->options, run->files);
-	if (!run->output)
+	if (!run->output || dd_report_begin(&run->report, run->options))
 		return TL_TROUBLE;
 	run->room = dd_room_new(run->options->tmpdir);
 	if (!run->room)
@@ -546,6 +550,11 @@ int dd_run(const struct dd_options *options)
 		if (*run.full)
 			code = tell_full(&run);
 	}
+	if (!code && run.all.rejected + unread + counts.changed + counts.broken)
+		code = TL_PARTLY;
+	run.all.seconds = tl_seconds() - run.started;
+	code = dd_report_end(&run.report, code, &run.all, run.output, run.dedup,
+			     in_reader_bytes(&run.reader));
 	simidx_dedup_close(run.dedup);
 	dd_against_close(run.against);
 	dd_index_close(run.index);
@@ -558,6 +567,5 @@ int dd_run(const struct dd_options *options)
 	in_files_close(files);
 	free(run.all.first_skipped);
 	dd_files_free(run.files);
-	return !code && run.all.rejected + unread + counts.changed + counts.broken ? TL_PARTLY
-										   : code;
+	return code;
 }

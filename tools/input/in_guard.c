@@ -19,7 +19,7 @@ static struct {
 	dev_t device;
 	ino_t inode;
 	int had_bytes;
-} outputs[3];
+} outputs[8];
 static size_t n_outputs;
 
 void in_guard_add(const char *index)

@@ -22,7 +22,7 @@ int in_guard_is_file(const char *path);
 int in_guard_is_directory(const char *name, const struct stat *status);
 
 /**
- * The tool is going to write to this file, to which it has not yet written. At most three files;
+ * The tool is going to write to this file, to which it has not yet written. At most eight files;
  * what is no regular file does not matter.
  */
 void in_guard_add_output(int fd);
