@@ -447,6 +447,7 @@ tool_tests = \
 	tests/tool/dedup_memory.sh \
 	tests/tool/dedup_output.sh \
 	tests/tool/dedup_remember.sh \
+	tests/tool/dedup_report.sh \
 	tests/tool/dedup_resume.sh \
 	tests/tool/dedup_resume_edges.sh \
 	tests/tool/dedup_stream.sh \

@@ -51,7 +51,7 @@ cp out added.csv
 cat rows.csv <(sed 1d second.csv) | cmp - added.csv || fail 'a header is written twice'
 "$dedup" -q --stream --header --text-field 'the body' other.csv >>added.csv 2>err
 [ $? -eq 2 ] || fail 'rows were added below another header'
-says 'simidx-dedup: other.csv: its header is not the first line of standard output'
+says 'simidx-dedup: other.csv: its header is not the first line of the output'
 cat rows.csv <(sed 1d second.csv) | cmp - added.csv || fail 'a file was changed'
 
 # What is in the columns. A word as id is a label; "text" needs no option where there is no "fp".

@@ -17,6 +17,14 @@
 int dd_check_outputs(const struct dd_options *options);
 
 /**
+ * No file that an option names to be written to is an input that is named, standard output, the
+ * index, or that of another option; and it has no contents that cannot be added to.
+ *
+ * @return 0, or an exit code with a message
+ */
+int dd_check_outputs(const struct dd_options *options);
+
+/**
  * Find all inputs, where lists can be read twice: there may be more files than the memory is
  * enough for, and one of them may be a file that is written.
  *

@@ -72,6 +72,7 @@ static int write_summary(struct dd_report *report, int code, const struct dd_sum
 {
 	struct tl_json json = { .out = report->summary };
 	struct dd_output_counts counts = { 0 };
+	double rows = (double)(all->documents + all->rejected);
 
 	if (output)
 		dd_output_count(output, &counts);
@@ -86,9 +87,7 @@ static int write_summary(struct dd_report *report, int code, const struct dd_sum
 	put_texts(&json, dedup);
 	tl_json_unsigned(&json, "not_utf8", all->not_utf8);
 	tl_json_real(&json, "seconds", all->seconds);
-	tl_json_real(&json, "rows_per_s",
-		     all->seconds > 0 ? (double)(all->documents + all->rejected) / all->seconds :
-					0);
+	tl_json_real(&json, "rows_per_s", all->seconds > 0 ? rows / all->seconds : 0);
 	tl_json_unsigned(&json, "bytes", bytes);
 	tl_json_unsigned(&json, "peak_rss", tl_report_peak());
 	tl_json_close(&json, '}');
