@@ -18,10 +18,10 @@ sed 1d rows.csv >nameless.csv
 # The line is where a row begins. Empty lines are no rows.
 run 0 "$dedup" --header --text-field 'the body' all.csv
 output <<'END'
-1	100.0	keep	all.csv:2
-1	100.0	drop	all.csv:7
-3	100.0	keep	all.csv:6
-3	100.0	drop	all.csv:11
+1	same	keep	all.csv:7	u4
+1	100.0	drop	all.csv:2	u1
+3	same	keep	all.csv:6	u3
+3	same	drop	all.csv:11
 END
 says 'simidx-dedup: 5 documents in'
 run 0 "$dedup" -q --text-field 3 -F csv <(sed 1d all.csv)
@@ -120,7 +120,7 @@ reviewed() {
 	rm evidence
 }
 run 0 "$dedup" -q --header --text-field 'the body' --evidence evidence marked.csv all.csv
-reviewed 4 'a table'
+reviewed 3 'a table'
 sed 's/,/;/g' rows.csv >semi.csv
 run 0 "$dedup" -q --delimiter ';' --header --text-field 'the body' --evidence evidence semi.csv <(cat semi.csv) -F csv
 grep -q '"delimiter":";"' evidence || fail 'no delimiter'

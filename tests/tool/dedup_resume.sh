@@ -87,7 +87,8 @@ results() {
 		plain out*
 	fi
 	echo == dups
-	plain dups*
+	# The label of a keeper stands in place of where it is, or behind it, too.
+	plain dups* | cut -f 1-4
 	echo == evidence
 	evidence_of why*
 }
@@ -99,7 +100,7 @@ for what in shards file texts pipe; do
 	(start $what) 2>err || fail "$what: $(head -3 err)"
 	took=$(awk -v a="$begun" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')
 	results >want
-	[ "$(grep -c '^[0-9.]*	' want)" -gt 200 ] || fail "$what: few rows are left out"
+	[ "$(grep -cE '^([0-9.]+|same)	' want)" -gt 200 ] || fail "$what: few rows are left out"
 	n_killed=0 n_resumed=0 tries=0
 	how=(--resume)
 	rm -rf ix out* dups* why*
