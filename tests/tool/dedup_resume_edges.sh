@@ -138,7 +138,7 @@ same new new.jsonl
 
 # ---- too little memory, in each way of passing over what was read ----
 
-# Fingerprints that differ in many bits; every tenth is the one five before. 58M are enough for 170,000.
+# Fingerprints that differ in many bits; every tenth is the one five before. 58M are enough for 131,000.
 awk 'BEGIN { for (i = 0; i < 200000; i++) { x = (x * 69069 + 12345) % 4294967296
 	if (i % 10 == 9) print old; else printf "%08x%08x\n", x, (i * 40503) % 4294967296
 	if (i % 10 == 4) old = sprintf("%08x%08x", x, (i * 40503) % 4294967296) } }' >fps
@@ -161,7 +161,7 @@ for name in fps fps.tsv fps.csv fps.csv.gz; do
 	run 2 "$dedup" -q "${how[@]}" --threads 1 --memory 58M --index ix --dups dups --output-dir o tables/$name
 	says 'nothing from there on was read; --resume goes on with more --memory'
 	run 0 "$dedup" "${how[@]}" --index ix --dups dups --output-dir o --resume tables/$name
-	says 'going on after row 17'
+	says 'going on after row 13'
 	case $name in
 	*.gz) gzip -dc one/$name | cmp - <(gzip -dc o/$name) ;;
 	*) cmp one/$name o/$name ;;
