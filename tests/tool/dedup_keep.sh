@@ -391,4 +391,21 @@ head -1 out | grep -qx '1	same	keep	stars.jsonl:2' || fail "a member of an objec
 says '1 document has no number or date of --keep'
 run 0 "$dedup" -q --keep min:meta.stars stars.jsonl
 head -1 out | grep -qx '1	same	keep	stars.jsonl:3' || fail "the least: $(cat out)"
+
+# A label in a drop list names one row and no other: neither one that stays nor one that has no text.
+cat >shared.jsonl <<'END'
+{"label":"x","text":"one two three four five six seven eight"}
+{"label":"y","text":"one two three four five six seven"}
+{"label":"y","text":"completely other words that are near to nothing at all"}
+{"label":"z","text":"one two three four five six seven"}
+{"label":"empty","text":""}
+{"label":"empty","text":"one two three four five six seven"}
+END
+run 0 "$dedup" --drop-list --similarity 0.5 shared.jsonl
+output <<'END'
+shared.jsonl:2
+z
+shared.jsonl:6
+END
+says 'simidx-dedup: 2 rows are listed by file and line, as other rows have the same label'
 finish
