@@ -197,6 +197,18 @@ for suffix in jsonl zst; do
 	wait $! 2>/dev/null
 	exec 3>&-
 	rm rows
+	if [ $suffix = zst ]; then
+		# What somebody else has added since stays.
+		cp killed.zst added.zst
+		echo '{"added":1}' | zstd -q >>added.zst
+		cp -r seen seen2
+		cp killed.zst half.zst
+		cat added.zst >killed.zst
+		run 0 "$dedup" -q --stream --index seen2 --evidence killed.zst second.jsonl
+		[ "$(zstd -dqc killed.zst | grep -c '"added":1')" -eq 1 ] || fail 'a member of another program is lost'
+		cat half.zst >killed.zst
+		rm -r seen2
+	fi
 	printf 'half a ' >>"killed.$suffix"
 	run 0 "$dedup" -q --stream --index seen --evidence "killed.$suffix" second.jsonl
 	if [ $suffix = zst ]; then

@@ -156,13 +156,15 @@ static const struct tl_option output_rows[] = {
 	  .more = "With --index: go on where the last run has made its last commit, if it did not "
 		  "come to its end. The options and inputs must be the same; those before that "
 		  "place are checked by their names, order and sizes. The files that are written "
-		  "are cut to what was committed, so that nothing is lost and nothing is there "
-		  "twice. Standard output must be the same file again (>>); from a pipe nothing "
-		  "can be taken back. A pipe that is an input must bring the same bytes again. "
-		  "What was kept before is decided by as of an earlier run: with --remember text "
-		  "that changes no decision. After a run that came to its end nothing is done, or "
-		  "other inputs are begun; so they are if no run has begun. Two runs with one "
-		  "INDEX at a time cannot both be resumed. Not with an index of an engine." },
+		  "are cut to what was committed, also where others have added to them since, so "
+		  "that nothing is lost and nothing is there twice; a later file of --output-dir "
+		  "that has contents is renamed to NAME.uncommitted. Standard output must be the "
+		  "same file again (>>); from a pipe nothing can be taken back. A pipe that is an "
+		  "input must bring the same bytes again. What was kept before is decided by as "
+		  "of an earlier run: with --remember text that changes no decision. "
+		  "After a run that came to its end nothing is done, or other inputs are begun; "
+		  "so they are if no run has begun. Two runs with one INDEX at a time cannot both "
+		  "be resumed. Not with an index of an engine." },
 	{ 0, "remember", "WHAT", TL_WORD(struct dd_options, remember, remember_words),
 	  .help = "of texts in INDEX: fingerprint, sketch or text",
 	  .more = "With --index: what of each text that is new is kept in INDEX for the runs to "
