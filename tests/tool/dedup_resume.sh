@@ -78,7 +78,7 @@ start() {
 results() {
 	if [ -d out ]; then
 		# What the next run has found of later shards is moved aside.
-		rm -f out/*.uncommitted out/c/*.uncommitted
+		rm -f out/*.uncommitted.* out/c/*.uncommitted.*
 		(cd out && find . -type f | sort) >shards
 		cat shards
 		while read -r file; do

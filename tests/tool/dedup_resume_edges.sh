@@ -202,9 +202,11 @@ says 'nothing from there on was read'
 [ ! -e o/later ] || fail 'a shard that comes later is there'
 echo 'half a' >o/later
 echo 'half a' >>o/fps
+echo 'of the kill before' >o/later.uncommitted.1
 run 0 "$dedup" --stream -k 0 -F lines --index ix --dups dups2 --output-dir o --resume tables/fps tables/later
-says 'o/later: had what was not committed, which is in o/later.uncommitted now'
-same o/later.uncommitted <(echo 'half a')
+says 'o/later: had what was not committed, which is in o/later.uncommitted.2 now'
+same o/later.uncommitted.1 <(echo 'of the kill before')
+same o/later.uncommitted.2 <(echo 'half a')
 awk '!seen[$0]++' fps | cmp - o/fps || fail 'what was behind the last commit of a shard'
 same o/later /dev/null
 

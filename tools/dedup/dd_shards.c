@@ -17,8 +17,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What is moved aside has this behind its name. */
-#define ASIDE ".uncommitted"
+/* What is moved aside has this behind its name, and a number: a run may be killed again. */
+#define ASIDE ".uncommitted."
+
+enum { MOST_ASIDE = 9999, ASIDE_SIZE = sizeof(ASIDE) + 4 };
 
 /* The first line of a file whose shard is not made yet. */
 struct head {
@@ -148,10 +150,15 @@ static int open_shard(struct dd_shards *shards, uint32_t file)
  */
 static int move_aside(struct dd_shards *shards, uint32_t file)
 {
-	char aside[PATH_MAX + sizeof(ASIDE)];
+	char aside[PATH_MAX + ASIDE_SIZE];
+	int failed, n = 0;
 
-	snprintf(aside, sizeof(aside), "%s" ASIDE, shards->path);
-	if (renameat2(AT_FDCWD, shards->path, AT_FDCWD, aside, RENAME_NOREPLACE))
+	do {
+		n++;
+		snprintf(aside, sizeof(aside), "%s" ASIDE "%d", shards->path, n);
+		failed = renameat2(AT_FDCWD, shards->path, AT_FDCWD, aside, RENAME_NOREPLACE);
+	} while (failed && errno == EEXIST && n < MOST_ASIDE);
+	if (failed)
 		return tl_error("%s: has what was not committed, and cannot be moved to %s: %s",
 				shards->path, aside, strerror(errno));
 	tl_notice("%s: had what was not committed, which is in %s now", shards->path, aside);
