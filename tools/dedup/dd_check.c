@@ -133,6 +133,38 @@ int dd_check_is_written(const char *path)
 			"file", path);
 }
 
+/* What a document has, and what all have. */
+static const char *const singular[] = { "a text", "features", "a fingerprint" };
+static const char *const plural[] = { "texts", "features", "fingerprints" };
+
+int dd_check_kind(const struct dd_options *options, enum simidx_dedup_kind kind)
+{
+	const char *comparing = dd_comparing_option(options);
+	const char *of_texts = options->accept >= 0 ? "--accept" :
+			       options->no_verify   ? "--no-verify" :
+						      comparing;
+
+	if (kind == SIMIDX_DEDUP_FEATURES && comparing)
+		return tl_usage_error("%s is about texts, and the inputs have features", comparing);
+	if (kind == SIMIDX_DEDUP_TEXTS && options->radius >= 0 && !options->no_verify)
+		return tl_usage_error(
+			"--radius is about fingerprints; for texts it goes with --no-verify");
+	if (kind != SIMIDX_DEDUP_FINGERPRINTS && options->bits_given)
+		return tl_usage_error("--bits is about bare fingerprints, and the inputs have %s",
+				      plural[kind]);
+	if (kind == SIMIDX_DEDUP_FINGERPRINTS && of_texts)
+		return tl_usage_error("%s is about texts, and the inputs have fingerprints",
+				      of_texts);
+	return 0;
+}
+
+int dd_check_is_other(enum simidx_dedup_kind kind, enum simidx_dedup_kind before, char reason[],
+		      size_t size)
+{
+	snprintf(reason, size, "%s, and the inputs before have %s", singular[kind], plural[before]);
+	return kind != before;
+}
+
 /* Add an input to what is known of all. */
 static void note(struct dd_inputs *all, const struct in_file *input)
 {

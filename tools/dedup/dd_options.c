@@ -491,22 +491,6 @@ static int check_together(struct dd_options *options)
 	return options->stream ? in_files_check_lines(&options->inputs, "--stream") : TL_PROCEED;
 }
 
-/* As many threads as fit, unless their number is asked for. */
-static int check_memory(struct dd_options *options)
-{
-	long n = options->threads ? (long)options->threads : sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned threads = n < 1 ? 1 : n > TL_MAX_THREADS ? TL_MAX_THREADS : (unsigned)n;
-	unsigned fit = dd_memory_threads(options->memory);
-
-	if (!options->threads && threads > fit && fit)
-		threads = fit;
-	options->threads = threads;
-	if (threads <= fit)
-		return TL_PROCEED;
-	return tl_usage_error("--memory: %u thread%s at least %" PRIu64 "M", threads,
-			      threads == 1 ? " needs" : "s need", dd_memory_least(threads) >> 20);
-}
-
 static int check_indexes(const struct dd_options *options)
 {
 	const char *index = options->index;
@@ -553,7 +537,8 @@ static int take_operands(struct dd_options *options, char **operands, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(operands[i], "-") == 0 && !inputs->format)
 			return tl_usage_error("standard input needs its format: -F FORMAT");
-	if (check_together(options) != TL_PROCEED || check_memory(options) != TL_PROCEED)
+	if (check_together(options) != TL_PROCEED ||
+	    dd_memory_check(options->memory, &options->threads) != TL_PROCEED)
 		return TL_TROUBLE;
 	return in_files_check(inputs, &options->total_bytes) ? TL_TROUBLE : TL_PROCEED;
 }

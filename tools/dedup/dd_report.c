@@ -11,6 +11,9 @@
 #include <errno.h>
 #include <string.h>
 
+/* Messages about single rows and files beyond this are only counted. */
+#define MAX_REPORTED 20
+
 int dd_report_begin(struct dd_report *report, const struct dd_options *options)
 {
 	report->options = options;
@@ -22,6 +25,16 @@ int dd_report_begin(struct dd_report *report, const struct dd_options *options)
 	if (report->summary)
 		in_guard_add_output(fileno(report->summary), 0);
 	return 0;
+}
+
+void dd_report_reject(struct dd_report *report, struct dd_summary *all, const char *place,
+		      const char *reason)
+{
+	tl_report_reject(report->rejects, place, reason);
+	if (++all->rejected <= MAX_REPORTED)
+		tl_error("%s%s%s", place, *place ? ": " : "", reason);
+	else if (all->rejected == MAX_REPORTED + 1)
+		tl_error("more rejected rows are only counted");
 }
 
 static const char *way(const struct dd_options *options)

@@ -10,9 +10,16 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* After so many rows it is estimated how many there are, and again after ten times as many. */
 #define ESTIMATED_AFTER 10000
+
+void dd_summary_skip(struct dd_summary *all, const char *path)
+{
+	if (!all->skipped++)
+		all->first_skipped = strdup(path);
+}
 
 void dd_summary_progress(struct dd_summary *all, const struct dd_options *options, uint64_t bytes,
 			 const struct dd_output *output)

@@ -24,6 +24,9 @@ struct dd_summary {
 	int has_warned; /* that memory is likely to be too small */
 };
 
+/** A file that was found is no text. */
+void dd_summary_skip(struct dd_summary *all, const char *path);
+
 /**
  * Now and then, how far reading has come.
  *
