@@ -90,6 +90,7 @@ int dd_check_outputs(const struct dd_options *options)
 	int adds = options->index != NULL, goes_on = options->resume;
 	const struct written written[] = { look_at("--dups", options->dups, adds),
 					   look_at("--evidence", options->evidence, adds),
+					   look_at("--list-binary", options->list_binary, goes_on),
 					   look_at("--output", options->output, adds),
 					   look_at("--rejects", options->rejects, goes_on),
 					   look_at("--summary", options->summary, goes_on) };
@@ -129,8 +130,8 @@ int dd_check_is_written(const char *path)
 {
 	return in_guard_is_output(path) == IN_OUTPUT_HAD_BYTES &&
 	       tl_error("%s: is an input, so nothing can be written to it: let --dups, "
-			"--evidence, --output, --rejects, --summary or standard output be another "
-			"file", path);
+			"--evidence, --list-binary, --output, --rejects, --summary or standard "
+			"output be another file", path);
 }
 
 /* What a document has, and what all have. */

@@ -9,6 +9,7 @@
 #include "common/tl_text_options.h"
 #include "common/tl_utf8.h"
 #include "dedup/dd_again.h"
+#include "dedup/dd_binary.h"
 #include "dedup/dd_check.h"
 #include "dedup/dd_header.h"
 #include "dedup/dd_index.h"
@@ -39,6 +40,7 @@ struct run {
 	struct dd_files *files;
 	struct dd_output *output;
 	struct dd_again *again;
+	struct dd_binary *binary;
 	/* These are NULL until there is a document, the second also without other indexes. */
 	struct dd_index *index;
 	struct dd_against *against;
@@ -255,10 +257,11 @@ static int note_extra(struct run *run, simidx_dedup_row *row, const struct in_ro
 }
 
 /*
- * Count a document. Returns 0 or an exit code; it is not to be taken if there is no memory, or the
- * others are of another kind.
+ * Count a document, for which so many bytes are needed besides what all need. Returns 0 or an exit
+ * code; it is not to be taken if there is no memory, or the others are of another kind.
  */
-static int count_document(struct run *run, enum simidx_dedup_kind kind, int *is_taken)
+static int count_document(struct run *run, enum simidx_dedup_kind kind, uint64_t bytes,
+			  int *is_taken)
 {
 	const char *place = in_reader_place(&run->reader);
 	char reason[64];
@@ -269,11 +272,32 @@ static int count_document(struct run *run, enum simidx_dedup_kind kind, int *is_
 		reject(run, place, reason);
 		return 0;
 	}
-	if (code || !have_memory(run, run->bytes, place))
+	if (code || !have_memory(run, run->bytes + bytes, place))
 		return code;
 	run->all.documents++;
 	*is_taken = 1;
 	return 0;
+}
+
+/* A file that is no text. */
+static int take_binary(struct run *run, const struct in_file *input, uint32_t file)
+{
+	int is_file = dd_files_can_seek(run->files, file), is_taken, code;
+
+	if (is_file)
+		dd_report_binary(&run->report, input->path);
+	if (!is_file || !run->options->binary) {
+		if (input->is_found)
+			dd_summary_skip(&run->all, input->path);
+		else
+			reject(run, in_reader_place(&run->reader), run->reader.reason);
+		return 0;
+	}
+	code = count_document(run, SIMIDX_DEDUP_TEXTS, dd_binary_bytes(), &is_taken);
+	if (code || !is_taken)
+		return code;
+	run->all.binary++;
+	return dd_binary_add(run->binary, file, run->all.documents);
 }
 
 static int take_row(struct run *run, const struct in_row *given, uint32_t file)
@@ -284,7 +308,7 @@ static int take_row(struct run *run, const struct in_row *given, uint32_t file)
 				      given->kind == IN_FEATURES ? SIMIDX_DEDUP_FEATURES :
 								   SIMIDX_DEDUP_FINGERPRINTS;
 	simidx_error err;
-	int is_taken, code = count_document(run, kind, &is_taken);
+	int is_taken, code = count_document(run, kind, 0, &is_taken);
 
 	if (code || !is_taken)
 		return code;
@@ -349,8 +373,8 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 			break;
 		if (rc == IN_ROW)
 			code = take_row(run, &row, file);
-		else if (rc == IN_SKIPPED && input->is_found)
-			dd_summary_skip(&run->all, input->path);
+		else if (rc == IN_SKIPPED)
+			code = take_binary(run, input, file);
 		else if (rc == IN_FATAL && in_reader_lacks_memory(reader))
 			return tl_error("%s: %s", in_reader_place(reader), reader->reason);
 		else
@@ -486,7 +510,8 @@ static int begin(struct run *run)
 	if (run->files)
 		run->again = dd_again_open(run->files, &run->options->inputs.columns,
 					   run->options->threads);
-	if (!run->again)
+	run->binary = dd_binary_new(run->options, run->files);
+	if (!run->again || !run->binary)
 		return tl_error("out of memory");
 	if (run->options->resume && dd_resume_read(run->options, &run->last))
 		return TL_TROUBLE;
@@ -529,6 +554,8 @@ int dd_run(const struct dd_options *options)
 		code = check(&run);
 	if (!code && !run.is_done)
 		code = files ? read_inputs(&run, files) : tl_error("out of memory");
+	if (!code && run.dedup)
+		code = dd_binary_find(run.binary, run.output, &run.report, &run.all);
 	tl_progress_clear();
 	if (!code && run.dedup)
 		code = dd_output_finish(run.output, dd_memory_left(&run.memory));
@@ -554,6 +581,7 @@ int dd_run(const struct dd_options *options)
 	dd_against_close(run.against);
 	dd_index_close(run.index);
 	dd_again_close(run.again);
+	dd_binary_free(run.binary);
 	free(run.extra.bytes);
 	free(run.header.line);
 	dd_room_free(run.room);

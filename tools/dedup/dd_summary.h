@@ -18,6 +18,7 @@ struct dd_summary {
 	uint64_t documents, rejected;
 	uint64_t not_utf8;   /* texts that are something else */
 	uint64_t skipped;    /* files found that are no texts */
+	uint64_t binary;     /* of `documents`: files that are no texts */
 	char *first_skipped; /* the path of the first */
 	double started, seconds;
 	double shown; /* when progress was */
