@@ -229,7 +229,7 @@ cat >rows.jsonl <<'END'
 {"id": "a", "label": "b", "fp": "00000000000000aa"}
 {"id": 6, "id": 7, "fp": "00000000000000aa"}
 {"label_hex": "abc", "fp": "00000000000000aa"}
-{"label": 7, "fp": "00000000000000aa"}
+{"label": 7.5, "fp": "00000000000000aa"}
 {"features": []}
 {"features": [["a", 1], ["b", 0]]}
 {"features": [["a", 65536]]}
@@ -249,11 +249,11 @@ simidx-load: rows.jsonl:5: "fp": expected 1 to 16 hexadecimal digits, found 'g' 
 simidx-load: rows.jsonl:6: "fp": expected a string of 1 to 16 hexadecimal digits
 simidx-load: rows.jsonl:7: "id": expected a number in 0..9223372036854775807
 simidx-load: rows.jsonl:8: "id": expected an integer or a string
-simidx-load: rows.jsonl:9: malformed JSON at column 26
+simidx-load: rows.jsonl:9: "id": expected an integer or a string
 simidx-load: rows.jsonl:10: more than one label: a string "id", "label" and "label_hex" exclude each other
 simidx-load: rows.jsonl:11: malformed JSON at column 14
 simidx-load: rows.jsonl:12: "label_hex": expected an even number of hexadecimal digits
-simidx-load: rows.jsonl:13: "label": expected a string
+simidx-load: rows.jsonl:13: "label": expected a string or a whole number
 simidx-load: rows.jsonl:14: "features": expected a list of ["word", weight]
 simidx-load: rows.jsonl:15: "features": number 2: expected ["word", weight] with a weight of 1/65536 and more and below 65536
 simidx-load: rows.jsonl:16: "features": number 1: expected ["word", weight] with a weight of 1/65536 and more and below 65536

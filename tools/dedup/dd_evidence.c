@@ -15,6 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A longer label is left out, so that no line is longer than its readers take. The row has a place. */
+#define MOST_LABEL 32768
+
 struct dd_evidence {
 	const struct dd_options *options;
 	struct dd_files *files;
@@ -174,7 +177,7 @@ static void json_row(const struct dd_evidence *evidence, struct tl_json *json,
 	}
 	if (fact->id != SIMIDX_NO_ID)
 		tl_json_unsigned(json, key[ID], fact->id);
-	if (fact->label)
+	if (fact->label && fact->label_size <= MOST_LABEL)
 		tl_json_bytes(json, key[LABEL], fact->label, fact->label_size);
 	tl_json_string(json, key[FORMAT], format->name);
 	/* A file that is no text has a format that nobody can read. */
@@ -201,7 +204,7 @@ static void json_other(const struct dd_evidence *evidence, struct tl_json *json,
 		return;
 	}
 	keeper = dd_keepers_find(evidence->keepers, &reason->near);
-	if (keeper.label)
+	if (keeper.label && keeper.label_size <= MOST_LABEL)
 		tl_json_bytes(json, keys[1][LABEL], keeper.label, keeper.label_size);
 	tl_json_unsigned(json, keys[1][ID], keeper.id);
 	if (!keeper.index)

@@ -48,13 +48,16 @@ struct dd_files {
 /* What malloc() needs beside what it gives. */
 #define OF_MALLOC 32
 
+/* Its name in a drop list: DD_LABELS_BYTES. */
+#define OF_DROP_LIST 16
+
 /*
  * The state of a file is looked up at the end: one byte. Slots are at least a quarter full, and
  * while they become more, a half besides.
  */
 size_t dd_files_bytes(const char *path)
 {
-	return sizeof(struct file) + 6 * sizeof(uint32_t) + strlen(path) + OF_MALLOC;
+	return sizeof(struct file) + 6 * sizeof(uint32_t) + strlen(path) + OF_MALLOC + OF_DROP_LIST;
 }
 
 struct dd_files *dd_files_new(void)

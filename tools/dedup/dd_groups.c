@@ -97,7 +97,7 @@ void dd_groups_count(const struct dd_groups *groups, struct dd_groups_counts *co
 {
 	*counts = groups->counts;
 	counts->unread = groups->judge.n_unread;
-	counts->broken = groups->lines.n_broken;
+	counts->broken = groups->lines.n_broken + groups->lines.n_taken;
 }
 
 size_t dd_groups_largest(const struct dd_groups *groups, struct dd_large out[DD_MOST_LARGE])
@@ -376,6 +376,25 @@ static int print_group(struct dd_groups *groups, struct dd_member *member, size_
 	return print_judged(groups, first, n + 1, handle);
 }
 
+/* A drop list has labels beside paths: none may be taken for the other. */
+static int note_paths(struct dd_groups *groups)
+{
+	struct dd_files *files = groups->parts.files;
+	uint32_t n = groups->parts.options->drop_list ? dd_files_count(files) : 0;
+	int code = 0;
+
+	for (uint32_t file = 0; file < n; file++) {
+		const char *path = dd_files_path(files, file);
+
+		for (size_t i = 0; !code && path; i++) {
+			code = dd_labels_add(groups->parts.labels, path, strlen(path));
+			path = dd_files_other_path(files, file, i);
+		}
+	}
+	dd_labels_sort(groups->parts.labels);
+	return code;
+}
+
 static int begin(struct dd_groups *groups, uint64_t memory)
 {
 	const struct dd_groups_parts *parts = &groups->parts;
@@ -383,7 +402,8 @@ static int begin(struct dd_groups *groups, uint64_t memory)
 	groups->lines.options = parts->options;
 	groups->lines.kind = groups->kind;
 	groups->lines.labels = parts->labels;
-	dd_labels_sort(parts->labels);
+	if (note_paths(groups))
+		return TL_TROUBLE;
 	groups->state = calloc(dd_files_count(parts->files) + 1, 1);
 	if (!groups->state)
 		return tl_error("out of memory");
@@ -398,17 +418,23 @@ static int begin(struct dd_groups *groups, uint64_t memory)
 static void tell_odd(const struct dd_groups *groups)
 {
 	uint64_t changed = groups->counts.changed, broken = groups->lines.n_broken;
-	uint64_t shared = groups->lines.n_shared;
+	uint64_t shared = groups->lines.n_shared, taken = groups->lines.n_taken;
+	int has_nul = groups->parts.options->inputs.nul_lists;
 
 	if (changed > MAX_REPORTED)
 		tl_error("%" PRIu64 " files in all have changed since they were read", changed);
 	if (shared)
-		tl_notice("%" PRIu64 " row%s listed by file and line, as other rows have the same "
-			  "label", shared, shared == 1 ? " is" : "s are");
+		tl_notice("%" PRIu64 " row%s listed by file and line, as other rows or files "
+			  "%s the same label", shared, shared == 1 ? " is" : "s are",
+			  groups->parts.labels->is_partial ? "may have" : "have");
 	if (broken)
-		tl_error("%" PRIu64 " name%s not listed, because of line ends in %s: -0 lists "
-			 "names that have them", broken, broken == 1 ? " is" : "s are",
-			 broken == 1 ? "it" : "them");
+		tl_error("%" PRIu64 " name%s not listed, because of %s in %s%s", broken,
+			 broken == 1 ? " is" : "s are", has_nul ? "NUL bytes" : "line ends",
+			 broken == 1 ? "it" : "them",
+			 has_nul ? "" : ": -0 lists names that have them");
+	if (taken)
+		tl_error("%" PRIu64 " name%s not listed, as %s the label of another row", taken,
+			 taken == 1 ? " is" : "s are", taken == 1 ? "it is" : "each is");
 }
 
 int dd_groups_print(struct dd_groups *groups, enum simidx_dedup_kind kind,

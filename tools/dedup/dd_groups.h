@@ -71,7 +71,7 @@ struct dd_groups_counts {
 	uint64_t groups;
 	uint64_t unread;  /* that go for the first of a group, as they cannot be compared again */
 	uint64_t changed; /* files that have changed since they were read */
-	uint64_t broken;  /* names not printed, as they have line ends */
+	uint64_t broken;  /* names not printed, as they would be two, or name another row */
 };
 
 void dd_groups_count(const struct dd_groups *groups, struct dd_groups_counts *counts);

@@ -35,10 +35,10 @@ void dd_labels_sort(struct dd_labels *labels)
 		qsort(labels->hashes.bytes, labels->n, sizeof(uint64_t), compare);
 }
 
-int dd_labels_is_single(const struct dd_labels *labels, const char *label, size_t size)
+size_t dd_labels_count(const struct dd_labels *labels, const char *name, size_t size)
 {
-	uint64_t hash = simidx_feature_hash(label, size);
-	size_t low = 0, high = labels->n;
+	uint64_t hash = simidx_feature_hash(name, size);
+	size_t low = 0, high = labels->n, n = 0;
 
 	/* The first that is not below it. */
 	while (low < high) {
@@ -49,5 +49,25 @@ int dd_labels_is_single(const struct dd_labels *labels, const char *label, size_
 		else
 			high = middle;
 	}
-	return low + 1 >= labels->n || hashes_of(labels)[low + 1] != hash;
+	while (low + n < labels->n && hashes_of(labels)[low + n] == hash)
+		n++;
+	return n;
+}
+
+/* As FILE:LINE: how long the path in front of the number is; 0 = it is not written so. */
+static size_t path_before_line(const char *name, size_t size)
+{
+	size_t n = size;
+
+	while (n && name[n - 1] >= '0' && name[n - 1] <= '9')
+		n--;
+	return n > 1 && n < size && name[n - 1] == ':' ? n - 1 : 0;
+}
+
+int dd_labels_is_single(const struct dd_labels *labels, const char *label, size_t size)
+{
+	size_t path = path_before_line(label, size);
+
+	return !labels->is_partial && dd_labels_count(labels, label, size) == 1 &&
+	       !(path && dd_labels_count(labels, label, path));
 }

@@ -2,10 +2,10 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Which labels stand for one row alone. Who removes what a drop list names must not find by a label
- * another row, that stays.
+ * Which names stand for one row alone. Who removes what a drop list names must not find by that name
+ * another row, that stays. Names are labels, paths of files, and FILE:LINE of rows.
  *
- * Memory: 8 bytes for each row with a label, and 8 more while they are sorted.
+ * Memory: 8 bytes for each row with a label and each path, and 8 more while they are sorted.
  */
 
 #ifndef DD_LABELS_H
@@ -13,22 +13,29 @@
 
 #include "input/in_room.h"
 
-/** Hashes of all labels; all zero: none. */
+/** Hashes of all labels and paths; all zero: none. */
 struct dd_labels {
 	struct in_room hashes; /* uint64_t */
 	size_t n;
+	int is_partial;        /* there are rows whose labels nobody has read: none is single */
 };
 
 /** Bytes for a label. */
 #define DD_LABELS_BYTES 16
 
-/** Note the label of a row. Returns 0, or TL_TROUBLE with a message. */
+/** Note the label of a row, or the path of a file. Returns 0, or TL_TROUBLE with a message. */
 int dd_labels_add(struct dd_labels *labels, const char *label, size_t size);
 
 /** All are noted: from now on they can be asked for. */
 void dd_labels_sort(struct dd_labels *labels);
 
-/** Whether one row has this label, and no other. Labels with one hash count as the same. */
+/**
+ * Whether a label stands for one row: no other row has it, and it is neither the path of a file nor
+ * FILE:LINE of one. Names with one hash count as the same.
+ */
 int dd_labels_is_single(const struct dd_labels *labels, const char *label, size_t size);
+
+/** How often a name was noted. */
+size_t dd_labels_count(const struct dd_labels *labels, const char *name, size_t size);
 
 #endif /* DD_LABELS_H */

@@ -7,6 +7,7 @@
 #include "common/tl_term.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,9 +55,21 @@ static void show(const struct dd_lines *lines, uint64_t group, struct dd_similar
 	putchar('\n');
 }
 
+/* Whether FILE:LINE, or the path of a file, is what another row has as its label. */
+static int is_taken(const struct dd_labels *labels, const struct dd_where *place)
+{
+	char name[PATH_MAX + 32];
+	int n = place->line ? snprintf(name, sizeof(name), "%s:%" PRIu64, place->path, place->line) :
+			      0;
+
+	if (!place->line)
+		return dd_labels_count(labels, place->path, strlen(place->path)) > 1;
+	return n >= (int)sizeof(name) || dd_labels_count(labels, name, (size_t)n) > 0;
+}
+
 /*
  * For a list whose reader may remove what it names: a name with a line end would be two, and "-"
- * may be a file. A row has its label as its name, if no other row has it.
+ * may be a file. A row has its label as its name, if that stands for no other row.
  */
 static void put_removable(struct dd_lines *lines, const struct dd_where *place)
 {
@@ -70,6 +83,10 @@ static void put_removable(struct dd_lines *lines, const struct dd_where *place)
 		return;
 	if (memchr(name, end, size)) {
 		lines->n_broken++;
+		return;
+	}
+	if (!is_single && is_taken(lines->labels, place)) {
+		lines->n_taken++;
 		return;
 	}
 	fwrite(name, 1, size, stdout);

@@ -17,9 +17,10 @@
 struct dd_lines {
 	const struct dd_options *options;
 	enum simidx_dedup_kind kind;
-	const struct dd_labels *labels; /* of all rows, for a drop list; sorted */
+	const struct dd_labels *labels; /* of all rows and files, for a drop list; sorted */
 	int is_begun;      /* there is a line */
 	uint64_t n_broken; /* names left out of a drop list, as they have line ends */
+	uint64_t n_taken;  /* the same, as they are labels of other rows */
 	uint64_t n_shared; /* rows in it without their label, as another row has it, too */
 };
 

@@ -469,6 +469,13 @@ int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 	return output->evidence ? dd_evidence_add(output->evidence, row, near, 0) : 0;
 }
 
+int dd_output_unread(struct dd_output *output, const struct in_row *row)
+{
+	output->labels.is_partial |= !row;
+	return row && row->label_size && output->options->drop_list ?
+		       dd_labels_add(&output->labels, row->label, row->label_size) : 0;
+}
+
 uint64_t dd_output_last_kept(const struct dd_output *output)
 {
 	return dd_keepers_count_all(output->keepers) - 1;

@@ -73,6 +73,12 @@ struct dd_sink *dd_output_kept(const struct dd_output *output);
 int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 		      const simidx_dedup_near *near, size_t n);
 
+/**
+ * There are rows that are not decided: this one, or with NULL any number that nobody has read. A
+ * drop list names no other row by their labels. Returns 0, or TL_TROUBLE with a message.
+ */
+int dd_output_unread(struct dd_output *output, const struct in_row *row);
+
 /** The handle of the row that was kept last; rows have names. */
 uint64_t dd_output_last_kept(const struct dd_output *output);
 
@@ -107,7 +113,7 @@ struct dd_output_counts {
 	uint64_t trusted;
 	uint64_t groups;
 	uint64_t changed; /* files that have changed since they were read */
-	uint64_t broken;  /* names left out of --drop-list, as they have line ends */
+	uint64_t broken;  /* names left out of --drop-list, as they would be two, or another row */
 };
 
 void dd_output_count(const struct dd_output *output, struct dd_output_counts *counts);

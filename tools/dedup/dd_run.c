@@ -377,8 +377,10 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 			code = take_binary(run, input, file);
 		else if (rc == IN_FATAL && in_reader_lacks_memory(reader))
 			return tl_error("%s: %s", in_reader_place(reader), reader->reason);
-		else
+		else {
 			reject(run, in_reader_place(reader), reader->reason);
+			code = dd_output_unread(run->output, &row);
+		}
 		if (run->all.rejected == HOPELESS && !run->all.documents) {
 			in_causes_tell(&reader->causes);
 			return tl_error("the first 1,000 rows were all rejected, the last one "
@@ -489,6 +491,8 @@ static int read_inputs(struct run *run, struct in_files *files)
 				run->options->index);
 	if (code)
 		return code;
+	if (*run->full)
+		dd_output_unread(run->output, NULL);
 	/* What is not read for want of memory can be resumed with more. */
 	return run->dedup ? flush(run, !*run->full) : dd_output_committing(run->output, 1);
 }

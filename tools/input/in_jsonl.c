@@ -152,8 +152,7 @@ static enum in_result parse_line(struct in_reader *reader, const char *line, siz
 	pthread_once(&once, set_allocator);
 	is_short = 0;
 	held->json = json_loadb(line, size, flags, &error);
-	if (!held->json && !is_short && reader->columns->encoding == TL_DEC &&
-	    !has_wrapped(line, size)) {
+	if (!held->json && !is_short && !has_wrapped(line, size)) {
 		if (in_room_have(&held->bytes, 2 * size))
 			return in_lack_memory(reader);
 		wrapped = wrap_numbers(line, size, held->bytes.bytes);
@@ -190,8 +189,13 @@ static const char *label_key(const struct in_reader *reader)
 static enum in_result take_label(struct in_reader *reader, struct in_row *row,
 				 const json_t *value, const char *key)
 {
-	if (!json_is_string(value))
-		return in_fail(reader, IN_REJECTED, "\"%s\": expected a string", key);
+	struct in_jsonl *held = reader->state;
+
+	if (json_is_null(value))
+		return IN_ROW;
+	if (!json_is_string(value) && !json_is_integer(value))
+		return in_fail(reader, IN_REJECTED, "\"%s\": expected a string or a whole number",
+			       key);
 	if (row->label)
 		return in_fail(reader, IN_REJECTED,
 			       "more than one label: a string \"%s\", "
@@ -199,6 +203,11 @@ static enum in_result take_label(struct in_reader *reader, struct in_row *row,
 			       id_key(reader), label_key(reader));
 	row->label = json_string_value(value);
 	row->label_size = json_string_length(value);
+	if (row->label)
+		return IN_ROW;
+	row->label = held->label;
+	row->label_size = (size_t)snprintf(held->label, sizeof(held->label), "%lld",
+					   (long long)json_integer_value(value));
 	return IN_ROW;
 }
 
@@ -207,11 +216,15 @@ static enum in_result take_label_hex(struct in_reader *reader, struct in_row *ro
 				     const json_t *value)
 {
 	struct in_room *room = &((struct in_jsonl *)reader->state)->bytes;
-	enum in_result rc = take_label(reader, row, value, "label_hex");
-	size_t n = row->label_size / 2;
+	enum in_result rc;
+	size_t n;
 
+	if (!json_is_string(value))
+		return in_fail(reader, IN_REJECTED, "\"label_hex\": expected a string");
+	rc = take_label(reader, row, value, "label_hex");
 	if (rc != IN_ROW)
 		return rc;
+	n = row->label_size / 2;
 	if (in_room_have(room, n + 1))
 		return in_lack_memory(reader);
 	if (tl_parse_hex(row->label, row->label_size, room->bytes))
@@ -227,8 +240,9 @@ static enum in_result take_id(struct in_reader *reader, struct in_row *row,
 {
 	const char *key = id_key(reader);
 
-	/* A string is a label, unless the caller names another member for that. */
-	if (json_is_string(value) && reader->columns->label && !reader->columns->id)
+	/* Where the caller names another member for the label, "id" need not be one of ours. */
+	if (json_is_null(value) || (reader->columns->label && !reader->columns->id &&
+				    !(json_is_integer(value) && json_integer_value(value) >= 0)))
 		return IN_ROW;
 	if (json_is_string(value))
 		return take_label(reader, row, value, key);
@@ -268,7 +282,7 @@ static enum in_result take_fingerprint(struct in_reader *reader, const json_t *v
 		n = (size_t)snprintf(digits, sizeof(digits), "%lld",
 				     (long long)json_integer_value(value));
 		text = digits;
-	} else if (held->is_wrapped && wrapped_number(value)) {
+	} else if (is_decimal && held->is_wrapped && wrapped_number(value)) {
 		text = wrapped_number(value);
 		n = strlen(text);
 	}

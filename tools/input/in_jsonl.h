@@ -25,6 +25,7 @@ struct in_jsonl {
 	struct in_room text; /* joined */
 	uint8_t weights[2][IN_JSONL_SECOND_BITS];
 	char value[32]; /* of a number that is asked for */
+	char label[24]; /* a number */
 };
 
 /** The close() of a format. */

@@ -372,7 +372,7 @@ static enum in_result take_id(struct in_reader *reader, struct in_row *row,
 			       "id: expected a decimal number in 0..%llu, or nothing",
 			       (unsigned long long)SIMIDX_MAX_ID);
 	row->id = SIMIDX_NO_ID;
-	if (!fields->label.size)
+	if (!fields->label.size && !reader->columns->label)
 		*label = &fields->id;
 	return IN_ROW;
 }

@@ -83,7 +83,8 @@ static int read_at(struct reading *reading, struct in_side *side)
 		return 0;
 	}
 	side->found = IN_CHANGED;
-	if (side->offset <= (uint64_t)status.st_size &&
+	if (side->length <= (side->format->is_whole ? IN_MAX_TEXT : IN_MAX_LINE) &&
+	    side->offset <= (uint64_t)status.st_size &&
 	    side->length <= (uint64_t)status.st_size - side->offset &&
 	    in_reader_open_part(reader, side->path, side->format, fd, side->offset,
 				side->length) == IN_ROW &&
@@ -114,7 +115,8 @@ static int read_line(struct reading *reading, struct in_side *side)
 		side->found = found_of(errno);
 		return 0;
 	}
-	if (!goes_on && (!S_ISREG(status.st_mode) ||
+	/* What has no size, as in /proc, may have no end. */
+	if (!goes_on && (!S_ISREG(status.st_mode) || !status.st_size ||
 			 in_reader_open(reader, side->path, side->format, 0) != IN_ROW))
 		return in_reader_lacks_memory(reader) ? -1 : 0;
 	do
