@@ -127,6 +127,7 @@ static int refuse_number(const struct tl_option *row, const char *text, int is_a
 {
 	int is_size = row->kind == TL_KIND_SIZE, is_count = row->kind == TL_KIND_COUNT;
 	unsigned long long limit = is_above ? row->max : row->min;
+	int is_in_m = is_size && limit >> 20;
 
 	if (is_size && !limit)
 		tl_usage_error("--%s: expected a size, such as 500K, 400M or 2G, found "
@@ -137,7 +138,7 @@ static int refuse_number(const struct tl_option *row, const char *text, int is_a
 	else
 		tl_usage_error("--%s: expected a %s of at %s %llu%s%s, found '%s'", row->name,
 			       is_size ? "size" : "number", is_above ? "most" : "least",
-			       is_size ? limit >> 20 : limit, is_size ? "M" : "",
+			       is_in_m ? limit >> 20 : limit, is_in_m ? "M" : "",
 			       is_above ? "" :
 			       is_size	? ", such as 400M or 2G" :
 			       is_count ? ", such as 5000 or 20M" :

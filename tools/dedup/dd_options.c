@@ -105,11 +105,12 @@ static const struct tl_option output_rows[] = {
 	{ 0, "drop-list", NULL, TL_FLAG(struct dd_options, drop_list),
 	  .help = "print only what could go; with -0 for xargs -0",
 	  .more = "Print only what could go, as it is and without escapes: a path, or of a "
-		  "row its label or else FILE:LINE, a line. A row whose label another row has, "
-		  "too, is FILE:LINE. With -0 each ends with a NUL "
+		  "row its label or else FILE:LINE, a line. A row whose label stands for "
+		  "another row or a file, too, is FILE:LINE. With -0 each ends with a NUL "
 		  "byte, and so do the names that --files-from reads, as between find -print0 "
 		  "and xargs -0. Without -0 a name or label with line ends is not printed, as "
-		  "it would be taken for several names; that is told, and the exit code is 1. "
+		  "it would be taken for several names; that is told, and the exit code is 1. So "
+		  "it is with a path or FILE:LINE that another row has as its label. "
 		  "A text of standard input is not printed. FILE:LINE or a label is no name of "
 		  "a file, but there may be a file that has it as its name: do not remove such "
 		  "lines as files. What fingerprints alone have decided is not printed, but its "

@@ -46,7 +46,8 @@ const struct tl_option in_columns_rows[] = {
 	  .help = "the same for \"fp\"" },
 	{ 0, "label-field", "NAME", TL_TEXT(struct in_columns, label),
 	  .help = "the same for \"label\"",
-	  .more = "The same for \"label\". In jsonl a string \"id\" is no label then." },
+	  .more = "The same for \"label\". In jsonl it is a string or a whole number. What \"id\" "
+		  "has is no label then." },
 	{ 0, "text-field", "NAME[,NAME]...", TL_TEXT(struct in_columns, text),
 	  .help = "tsv, csv, jsonl: where the text is",
 	  .more = "The column or member that has the text of a row, in place of \"text\": a name, "
