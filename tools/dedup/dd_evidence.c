@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A longer label is left out, so that no line is longer than its readers take. The row has a place. */
+/* A longer label is left out, so that no line is longer than readers take. The row has a place. */
 #define MOST_LABEL 32768
 
 struct dd_evidence {

@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Which names stand for one row alone. Who removes what a drop list names must not find by that name
+ * Which names stand for one row alone. Who removes what a drop list names must not find by it
  * another row, that stays. Names are labels, paths of files, and FILE:LINE of rows.
  *
  * Memory: 8 bytes for each row with a label and each path, and 8 more while they are sorted.

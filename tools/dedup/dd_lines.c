@@ -59,11 +59,11 @@ static void show(const struct dd_lines *lines, uint64_t group, struct dd_similar
 static int is_taken(const struct dd_labels *labels, const struct dd_where *place)
 {
 	char name[PATH_MAX + 32];
-	int n = place->line ? snprintf(name, sizeof(name), "%s:%" PRIu64, place->path, place->line) :
-			      0;
+	int n;
 
 	if (!place->line)
 		return dd_labels_count(labels, place->path, strlen(place->path)) > 1;
+	n = snprintf(name, sizeof(name), "%s:%" PRIu64, place->path, place->line);
 	return n >= (int)sizeof(name) || dd_labels_count(labels, name, (size_t)n) > 0;
 }
 
