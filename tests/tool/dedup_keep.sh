@@ -389,5 +389,5 @@ shared.jsonl:2
 z
 shared.jsonl:6
 END
-says 'simidx-dedup: 2 rows are listed by file and line, as other rows have the same label'
+says 'simidx-dedup: 2 rows are listed by file and line, as other rows or files have the same label'
 finish
