@@ -16,6 +16,20 @@ cp out dump
 run 0 "$query" search --check -k 0 good - <queries
 [ "$(wc -l <out)" -ge 20000 ] || fail 'a search with --check finds less'
 
+# Nothing that could be saved is left: a backup is what helps.
+for size in 0 8192; do
+	rm -rf gone
+	cp -r tight gone
+	truncate -s 0 gone/data.mdb
+	truncate -s $size gone/data.mdb
+	for command in 'stats gone' 'repair gone new' 'verify gone'; do
+		# shellcheck disable=SC2086
+		run 2 "$query" $command
+		says 'it is no LMDB file'
+		says 'gone: if it was an index, restore a backup, or load the documents again'
+	done
+done
+
 # An overflow page, as blocks have them, begins with its own number and has the flag 4 at byte 10.
 pages=$(($(stat -c %s tight/data.mdb) / 4096))
 for ((page = 2; page < pages; page++)); do
