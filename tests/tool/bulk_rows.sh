@@ -75,6 +75,7 @@ done
 
 # --max-errors: the last commit stays; a builder changes nothing, whenever it finds out.
 run 1 "$load" -q --max-errors 7 --create truncate ix labelled.tsv bad.tsv
+says 'bad.tsv:'
 "$query" dump ix >before
 for max in 2 4 6; do
 	run 2 "$load" -q --max-errors $max --create truncate ix labelled.tsv bad.tsv

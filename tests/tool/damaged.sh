@@ -30,27 +30,11 @@ for size in 0 8192; do
 	done
 done
 
-# An overflow page, as blocks have them, begins with its own number and has the flag 4 at byte 10.
-pages=$(($(stat -c %s tight/data.mdb) / 4096))
-for ((page = 2; page < pages; page++)); do
-	[ "$(od -An -tu8 -j $((page * 4096)) -N 8 tight/data.mdb)" -eq $page ] || continue
-	[ "$(od -An -tu2 -j $((page * 4096 + 10)) -N 2 tight/data.mdb)" -eq 4 ] || continue
-	echo "$page"
-done >blocks
-
-damage() {
-	local offset=$(($1 * 4096 + 16 + $1 * 37 % 200)) byte
-	rm -rf copy
-	cp -r tight copy
-	byte=$(od -An -tu1 -j $offset -N 1 copy/data.mdb)
-	# shellcheck disable=SC2059
-	printf "\\x$(printf %02x $((byte ^ 1 << $1 % 8)))" |
-		dd of=copy/data.mdb bs=1 seek=$offset conv=notrunc status=none
-}
+blocks_of tight >blocks
 
 : >named
 for page in $(awk 'NR % 12 == 1' blocks); do
-	damage "$page"
+	damage tight "$page"
 	run 1 "$query" verify copy
 	table=$(head -1 out | cut -f 1)
 	echo "$table" >>named
