@@ -332,8 +332,10 @@ if [ -n "${SX_TEXT-}" ]; then
 		short exact
 	END
 	mkdir group
-	seq 1 100 | tr '\n' ' ' >group/1
-	seq 1 101 | tr '\n' ' ' >group/2
+	for file in 1:100 2:102 3:101; do # the oldest, the longest and the newest
+		seq 1 "${file#*:}" | tr '\n' ' ' >"group/${file%:*}"
+		touch -d "2026-01-0${file%:*}" "group/${file%:*}"
+	done
 	run 0 "$dedup" -r group
 	cp out without
 	run 0 "$dedup" --keep "$(default_of keep "$dedup")" -r group
