@@ -49,7 +49,9 @@ diff -b $licence $edited | grep '^[<>]' | sed -n '1,2s/  */ /gp' || :
 
 find -L /usr/share/common-licenses/*[0-9] /usr/share/doc/*/copyright -type f | sort >$dir/files
 echo $edited >>$dir/files
-say "Near-duplicates among $(wc -l <$dir/files) texts: licences, /usr/share/doc/*/copyright, and this copy"
+# Links to one file are one text.
+texts=$(xargs -d '\n' stat -L -c %d:%i <$dir/files | sort -u | wc -l)
+say "Near-duplicates among $texts texts: licences, /usr/share/doc/*/copyright, and this copy"
 echo "\$ $dedup --prefer /usr/share --files-from $dir/files"
 $dedup --prefer /usr/share --files-from $dir/files >$dir/groups
 # Group, percent, keep or drop, path. The copy first, then groups with more than equal files.
@@ -72,6 +74,7 @@ $dedup --help
 build/tools/simidx-load $dir/index --files-from $dir/files
 build/tools/simidx-query search $dir/index --text $edited
 
-Install it:  ${sudo}make -C build install
+Install it:  ${sudo}make -C build install && ${sudo}ldconfig
+             without root: ./check.sh --build-only --prefix=\$HOME/.local && make -C build install
 Test it:     ./check.sh
 END

@@ -42,6 +42,14 @@ same 'layers, highest first' \
 	"$(sed -n 's/^| `lib\/\([a-z]\+\)` | .*/\1/p' CONTRIBUTING.md | cat -n)" \
 	"$(tac tests/build/rooms | cat -n)"
 
+# Pages and public headers.
+for page in doc/*.md; do
+	grep -F '| `doc/` |' CONTRIBUTING.md | grep -qF "\`${page#doc/}\`" || bad "CONTRIBUTING.md: doc/ should name $page"
+done
+for header in include/simidx*.h; do
+	has README.md "\`${header#include/}\`"
+done
+
 # Who includes the headers of other libraries.
 for header in lmdb.h xxhash.h 'unicode/*.h' libstemmer.h jansson.h zlib.h zstd.h openssl/evp.h openssl/ssl.h sqlite3.h; do
 	included=$(grep -lE "#include <${header//\*/[a-z0-9]*}>" lib/*/*.[ch] lib/*/*.cc tools/*/*.[ch] bench/*.[ch] \

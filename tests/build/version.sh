@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright the libsimidx authors
 #
-# Fails unless every place that tells the version tells the same one.
+# Fails unless every place that tells the version tells the same one, and so with its date.
 set -eu
 status=0
 
@@ -24,4 +24,11 @@ done
 for tool in simidx-dedup simidx-load simidx-query; do
 	expect $tool "$("$SX_BUILDDIR/tools/$tool" --version | sed -n '1s/.* \([0-9][0-9.]*\).*/\1/p')"
 done
+# The date of the changelog is that of the manual pages, which all but this one are made with.
+date=$(sed -n '/^## /{s/.*(\(.*\))/\1/;s/.* //;p;q;}' "$SX_SRCDIR/CHANGELOG.md")
+shown=$(LC_ALL=C date -d "$date" '+%B %-d, %Y')
+if ! grep -qx "\.Dd $shown" "$SX_SRCDIR/doc/simidx.3"; then
+	echo "simidx.3: another date than $shown, that of CHANGELOG.md"
+	status=1
+fi
 exit $status

@@ -29,6 +29,7 @@ for commit in 1 10 100; do
 	run 0 timeout 60 "$tests/race" "hbase://127.0.0.1:$port/race" 4 200 $commit
 done
 run 1 timeout 60 "$tests/race" "hbase://127.0.0.1:$port/race" 2 200 1 unleased
+grep -qE '; [0-9]+ stored, [1-9][0-9]* pairs are near$' out || fail "without leases: $(cat out)"
 # By the tool, in which each has what the other one wants next: both must come to their end.
 awk 'BEGIN { for (i = 1; i <= 600; i++) printf "%08x%08x\n", i * 2654435761 % 4294967296, i * 40503 }' >there
 tac there >back

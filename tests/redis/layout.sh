@@ -38,6 +38,7 @@ same old expected
 run 0 "$load" -q --mode delete -F ids "$uri" old
 [ "$(cli main zcard "${keys}t")" -eq 2900 ] || fail 'times of deleted documents are left'
 run 1 "$query" search --newer-than 2030-01-01 "$uri" 00
+output </dev/null
 run 0 "$query" verify "$uri"
 
 # ---- dumps ----
@@ -80,6 +81,7 @@ wrong() {
 	run 1 "$query" verify "$uri"
 	grep -qF -- "$text" out err || { fail "verify does not say: $text"; head -5 out err; }
 	run 1 "$query" repair "$uri" --dry-run
+	says ', and nothing has changed'
 	run 0 "$query" repair "$uri"
 	run 0 "$query" verify "$uri"
 }
@@ -106,6 +108,7 @@ same out found
 kept_by=$(cli main hlen "${keys}d:$bucket")
 cli main del "${keys}d:$bucket" >/dev/null
 run 1 "$query" verify "$uri"
+grep -q 'is left over' out || fail "verify after an eviction: $(cat out)"
 run 0 "$query" repair "$uri"
 run 0 "$query" verify "$uri"
 run 0 "$query" stats --json "$uri"
@@ -115,6 +118,7 @@ id=$(tail -1 documents.tsv | cut -f1) fp=$(tail -1 documents.tsv | cut -f2)
 cli main hset "${keys}d:$(printf '%016x' $((id / 64)))" $((id % 64)) broken >/dev/null
 refuses 1 "document $id" "$query" search "$uri" "$fp"
 run 1 "$query" repair "$uri"
+grep -qF "document $id: its record is damaged" out || fail "repair of a record: $(cat out)"
 run 0 "$query" repair "$uri"
 run 0 "$query" verify "$uri"
 

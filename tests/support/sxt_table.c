@@ -315,3 +315,21 @@ void t_add_uniform(const struct t_tab *tab, sxt_rng *rng, struct t_rows *list, s
 	}
 	t_rows_sort(list);
 }
+
+void t_record(struct t_tab *tab, size_t i, unsigned char *key_bytes, sx_slice *key,
+	      unsigned char *bytes, sx_slice *value)
+{
+	sx_cursor *cursor;
+	int rc;
+
+	ck_assert_sx(sx_cursor_open(tab->txn, tab->table.dbi, &cursor, &sxt_err), SIMIDX_OK);
+	rc = sx_cursor_first(cursor, key, value, &sxt_err);
+	while (!rc && i--)
+		rc = sx_cursor_next(cursor, key, value, &sxt_err);
+	ck_assert_int_eq(rc, SIMIDX_OK);
+	memcpy(key_bytes, key->data, key->size);
+	memcpy(bytes, value->data, value->size);
+	key->data = key_bytes;
+	value->data = bytes;
+	sx_cursor_close(cursor);
+}

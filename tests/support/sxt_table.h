@@ -97,6 +97,10 @@ void t_changes(const struct t_tab *tab, const struct t_rows *changes, sx_rows *r
  */
 void t_merge(struct t_tab *tab, struct t_rows *changes, uint64_t max_written);
 
+/** A copy of record number i, in the order of keys, of which the bytes are the caller's. */
+void t_record(struct t_tab *tab, size_t i, unsigned char *key_bytes, sx_slice *key,
+	      unsigned char *bytes, sx_slice *value);
+
 /** Check all of the table: rows as walked, records as they lie in the store, sizes, digest. */
 void t_check_all(struct t_tab *tab);
 

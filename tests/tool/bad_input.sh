@@ -80,6 +80,7 @@ run 1 "$load" one -F lines one-good
 sums_up 'index built with 1 document; 5,999 rows rejected'
 # 6K is 6,000, and one more is one too many.
 run 1 "$load" -q --max-errors 6K six -F lines one-good
+says 'simidx-load: more rejected rows are only counted'
 { cat one-good; echo z; echo z; } >six-and-one
 run 2 "$load" -q --max-errors 6K seven -F lines six-and-one
 says 'simidx-load: more than 6,000 rows were rejected (--max-errors)'

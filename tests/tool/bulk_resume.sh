@@ -97,7 +97,7 @@ grep -q 'piped:\|-:1:' <(grep -v 'going on after' err) && fail 'a rejected row w
 check piped
 # All is there. What standard input brings next may be something else, so it is not passed over.
 run 2 "$load" --write insert --resume piped -F lines - <all
-says 'simidx-load: piped: --resume: the last load came to its end'
+says 'simidx-load: piped: --resume: the last load finished'
 check piped
 # Nor may another file that got the name of the one before; the same one has nothing new.
 printf '1\t0000000000000001\n2\t0000000000000002\n' >day.tsv
@@ -106,7 +106,7 @@ run 0 "$load" --write insert --resume days day.tsv
 sums_up '0 documents inserted; index has 2'
 printf '3\t0000000000000003\n4\t0000000000000004\n' >day.tsv
 run 2 "$load" --write insert --resume days day.tsv
-says 'simidx-load: days: --resume: the last load came to its end, and it had other inputs'
+says 'simidx-load: days: --resume: the last load finished, and it had other inputs'
 run 0 "$load" --write insert days day.tsv
 sums_up '2 documents inserted; index has 4'
 
@@ -150,16 +150,16 @@ run 0 "$load" --resume another -F lines late.fps
 sums_up '5 documents inserted; index has 13'
 # But not if one of the inputs may be there already.
 run 2 "$load" --resume early -F lines early.fps late.fps
-says 'simidx-load: early: --resume: the last load came to its end, and it had other inputs'
+says 'simidx-load: early: --resume: the last load finished, and it had other inputs'
 run 0 "$load" -q --write insert standard -F lines - < <(cat early.fps late.fps)
 run 2 "$load" --resume standard -F lines late.fps
-says 'simidx-load: standard: --resume: the last load came to its end, and it had other inputs'
+says 'simidx-load: standard: --resume: the last load finished, and it had other inputs'
 
 # Other inputs, or none that are known, are refused.
 run 2 "$load" --write insert --resume piped -F lines one.fps
-says 'simidx-load: piped: --resume: the last load came to its end, and it had other inputs'
+says 'simidx-load: piped: --resume: the last load finished, and it had other inputs'
 run 2 "$load" --write insert --resume whole -F lines one.fps two.fps
-says 'simidx-load: whole: --resume: the last load came to its end, and it had other inputs'
+says 'simidx-load: whole: --resume: the last load finished, and it had other inputs'
 # The same bytes of another time may not be the same: only the first ones are looked at.
 touch -r one.fps time
 run 0 "$load" -q --write insert --resume whole "${inputs[@]}"
@@ -170,13 +170,13 @@ touch -r time one.fps
 run 0 "$load" -q --write insert --resume whole "${inputs[@]}"
 echo 0123456789abcdef >>three.fps
 run 2 "$load" --write insert --resume whole "${inputs[@]}"
-says 'simidx-load: whole: --resume: the last load came to its end, and it had other inputs'
+says 'simidx-load: whole: --resume: the last load finished, and it had other inputs'
 run 2 "$load" --resume built "${inputs[@]}"
-says 'simidx-load: built: --resume: the last load came to its end, and it had other inputs'
+says 'simidx-load: built: --resume: the last load finished, and it had other inputs'
 run 2 "$load" --resume --write rebuild whole "${inputs[@]}"
 says '--resume: a rebuild stores all or nothing'
 run 2 "$load" --resume --create truncate whole "${inputs[@]}"
-says '--resume goes on with an index that is there, so --create does not fit'
+says '--resume goes on with an existing index, so --create does not fit'
 
 # Two go on at once, while one of them still reads what it passes over: only the other one stores the rest.
 head -4000 two.fps | tail -n +2 >few.fps
@@ -199,7 +199,7 @@ run 0 "$load" -q --write insert --resume at_once -F lines - <few.fps
 cat few.fps >&7
 exec 7>&-
 wait $loader
-[ $? -eq 2 ] && grep -q -- '--resume: the last load came to its end' first.err || fail "$(cat first.err)"
+[ $? -eq 2 ] && grep -q -- '--resume: the last load finished' first.err || fail "$(cat first.err)"
 [ "$("$query" dump at_once | wc -l)" -eq 3999 ] || fail 'two loads that went on at once'
 
 # Without --resume the mark does not matter.

@@ -43,7 +43,7 @@ for mode in insert auto rebuild; do
 	auto) sums_up 'index built with 3,001 documents; 7 rows rejected' ;;
 	rebuild) sums_up '3,001 documents added by a rebuild; index has 3,001; 7 rows rejected' ;;
 	esac
-	says '(--on-duplicate first keeps what is there, without an error)'
+	says '(--on-duplicate first keeps the stored one, without an error)'
 	[ "$(grep -c on-duplicate err)" -eq 1 ] || fail 'the same advice twice'
 	# A builder tells of duplicates at its end, also in the order of the lines.
 	{
@@ -75,6 +75,7 @@ done
 
 # --max-errors: the last commit stays; a builder changes nothing, whenever it finds out.
 run 1 "$load" -q --max-errors 7 --create truncate ix labelled.tsv bad.tsv
+says 'bad.tsv:'
 "$query" dump ix >before
 for max in 2 4 6; do
 	run 2 "$load" -q --max-errors $max --create truncate ix labelled.tsv bad.tsv

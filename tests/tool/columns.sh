@@ -31,6 +31,20 @@ END
 printf '\xef\xbb\xbf"the ""hash""",other\r\n00000000000000aa,1\r\n' >header.csv
 run 0 "$load" -q --header --fp-field 'the "hash"' c header.csv
 dump_of c <<<'0	00000000000000aa	'
+# Columns that may be the label, and nobody said so: told once a file, with what would keep one.
+printf 'doc,hash\nk1,00000000000000aa\nk2,00000000000000bb\n' >keys.csv
+run 0 "$load" --header --fp-field hash keys keys.csv
+says 'simidx-load: keys.csv: of the columns "doc", "hash" none is label, id or time: --label-field NAME makes one the label'
+for columns in '--label-field doc' '--id-field doc'; do
+	# shellcheck disable=SC2086
+	"$load" --header --fp-field hash $columns keys-2 keys.csv 2>err
+	! grep -q 'none is label' err || fail "told with $columns"
+done
+printf 'hash\n00000000000000aa\n' >one.csv
+run 0 "$load" --header --fp-field hash keys-3 one.csv
+! grep -q 'none is label' err || fail 'told of no other column'
+run 1 "$load" -q --header --fp-field hash --id-field doc keys-4 keys.csv
+says 'keys.csv:2: id: expected a decimal number in 0..9223372036854775807, or nothing; --label-field takes any text as the key'
 # A header alone, or not even that, is an input without rows.
 printf 'fp\n' >none.csv
 run 0 "$load" -q --header d none.csv
@@ -74,6 +88,13 @@ run 1 "$load" -q named named.csv
 says 'found one column; line 1 looks like a header: --header'
 run 1 "$load" -q named -F csv - <<<ffff
 says 'found one column; for fingerprints alone: --fp-field 1'
+# A word before a fingerprint is a label, and no name of a column.
+run 1 "$load" -q named -F csv - <<<k1,ff
+errors <<'END'
+simidx-load: -:1: id: expected a decimal number in 0..9223372036854775807, or nothing; if it is a label: --label-field 1 --fp-field 2
+END
+run 0 "$load" -q taken -F csv --label-field 1 --fp-field 2 - <<<k1,ff
+dump_of taken <<<'0	00000000000000ff	k1'
 # A bad row is no header because it comes first.
 for row in x1,00000000000000aa 1x,fingerprint 1,00000000000000aa,x,y; do
 	run 1 "$load" -q named -F csv - <<<"$row"
@@ -100,6 +121,9 @@ done
 run 2 "$load" e --label-field 1 number.tsv
 says '--fp-field or --text-field is needed too'
 
+# The second of two would silently take the place of the first.
+run 2 "$load" e --header --text-field a --text-field b named.csv
+says '--text-field is given twice; several names go with commas: --text-field a,b'
 # No option is passed over where it has no meaning.
 : >some.npy
 for format in lines jsonl bin npy dump; do

@@ -34,7 +34,7 @@ run 0 "$query" stats index
 grep -q '^plan  *4x16' out || fail 'another plan'
 # The mark of the load is still there.
 run 2 "$load" --resume index -F lines - <<<0123456789abcdef
-says 'index: --resume: the last load came to its end'
+says 'index: --resume: the last load finished'
 run 0 "$query" dump --format jsonl index
 same out before
 run 0 "$query" -q compact index

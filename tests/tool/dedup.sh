@@ -63,7 +63,7 @@ run 0 "$dedup" --keep first -r texts.d
 cp out groups
 [ "$(grep -c drop out)" -ge 20 ] || fail "only $(grep -c drop out) texts are near to others"
 check_groups 800
-grep -q '^simidx-dedup: 240 documents in .* s: [0-9]* near to others, in [0-9]* groups; [0-9,]* bytes could go ([0-9,]* identical)$' err ||
+grep -q '^simidx-dedup: 240 documents in .* s: [0-9]* near-duplicates in [0-9]* groups; [0-9,]* bytes can be deleted ([0-9,]* identical)$' err ||
 	fail "summary: $(cat err)"
 for how in '--threads 1' '--threads 2' '--threads 5' '--memory 64M' '--all'; do
 	# shellcheck disable=SC2086
@@ -111,7 +111,10 @@ wait
 [ "$(cat code)" = 1 ] && [ ! -s out ] || fail 'a file that has changed is printed'
 says 'names/d: has changed since it was read: left out'
 says '3 documents in '
-says ': 0 near to others, in 0 groups'
+says ': no near-duplicates'
+says 'texts are near if they have 80 % of their runs of five words in common: --similarity 0.6 finds less similar ones'
+run 0 "$dedup" --similarity 0.7 names/a texts
+! grep -q 'in common' err || fail 'told of --similarity who has chosen it'
 # So it is with one that has as many bytes, and its time put back.
 cp names/a names/d
 touch -r names/d time
@@ -135,7 +138,7 @@ output <<'END'
 1	same	drop	paths/link
 END
 says '2 documents in '
-says ': 1 near to others, in 1 group'
+says ': 1 near-duplicate in 1 group'
 printf 'a\0b' >paths/no-text
 printf 'a\0c' >paths/other
 run 0 "$dedup" --drop-list -0 -r paths

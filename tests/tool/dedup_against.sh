@@ -84,7 +84,7 @@ run 0 "$dedup" -q --stream --index ix rows.jsonl
 
 # Groups: a document of an index is the one that is kept.
 run 0 "$dedup" --against a.text --against b.text rows.jsonl
-says ' s: 300 near to others, in 200 groups'
+says ' s: 300 near-duplicates in 200 groups'
 grep -A 1 -P '\tkeep\ta\.2\ta.text$' out | diff - <(printf '9\tsame\tkeep\ta.2\ta.text\n9\t81.1\tdrop\trows.jsonl:9\n') ||
 	fail 'a group of an index'
 grep -A 2 -P '\tkeep\tb\.2\tb.text$' out | diff - <(printf '10\tsame\tkeep\tb.2\tb.text\n10\t81.1\tdrop\trows.jsonl:10\n10\t81.1\tdrop\trows.jsonl:11\n') ||

@@ -33,7 +33,7 @@ output <<'END'
 END
 says 'simidx-dedup: 7 files are no texts and were compared by bytes alone'
 says 'simidx-dedup: 11 documents in '
-says ' s: 4 near to others, in 4 groups; 38 bytes could go (38 identical)'
+says ' s: 4 near-duplicates in 4 groups; 38 bytes can be deleted (38 identical)'
 cp out groups
 grep -q skipped err && fail 'what is compared is skipped'
 for how in '--identical' '--no-verify' '--threads 1 --memory 58M' '--json'; do

@@ -72,7 +72,7 @@ if [ -n "${SX_JSON-}" ]; then
 		cmp orders out || fail "$how: $(wc -l <out) of 120 texts"
 	done
 	run 0 "$dedup" twice.jsonl
-	says ': 120 near to others, in 120 groups'
+	says ': 120 near-duplicates in 120 groups'
 fi
 
 # A directory without -r is no input; among others it does not keep them from being read.
@@ -93,7 +93,7 @@ if [ -n "${SX_JSON-}" ]; then
 	run 1 "$dedup" --stream mixed.jsonl
 	output <<<'{"text":"of this row there is one"}'
 	says '1 document in '
-	says ': 1 new, 0 near to others, 5,000 rejected'
+	says ': 1 new, 0 near-duplicates, 5,000 rejected'
 fi
 
 # No room for temporary files.

@@ -30,13 +30,13 @@ output <<'END'
 {"group":1,"similarity":100,"keep":false,"path":"texts/4"}
 END
 run 0 "$dedup" -r texts
-says ' s: 3 near to others, in 1 group; 84 bytes could go (28 identical)'
+says ' s: 3 near-duplicates in 1 group; 84 bytes can be deleted (28 identical)'
 run 0 "$dedup" --identical -r texts
-says ' s: 2 identical to others, in 2 groups; 56 bytes could go (56 identical)'
+says ' s: 2 identical documents in 2 groups; 56 bytes can be deleted (56 identical)'
 run 0 "$dedup" --stream texts/1 texts/2 texts/3 texts/5
-says ' s: 2 new, 2 near to others; 56 bytes left out (28 identical)'
+says ' s: 2 new, 2 near-duplicates; 56 bytes left out (28 identical)'
 run 0 "$dedup" texts/1 texts/5
-says ' s: 0 near to others, in 0 groups'
+says ' s: no near-duplicates'
 grep -q bytes err && fail 'bytes of nothing'
 run 0 "$dedup" -q --pairs -r texts
 sort out | diff - <(printf '%s\ttexts/%s\ttexts/%s\n' 100.0 2 1 100.0 3 2 100.0 4 1 100.0 4 3 same 3 1 same 4 2) ||

@@ -114,7 +114,7 @@ for what in shards file texts pipe; do
 		wait $! 2>/dev/null
 		code=$?
 		# It may have been killed behind its last commit.
-		if [ $code -eq 0 ] || grep -q 'came to its end, so there is nothing to resume' err; then
+		if [ $code -eq 0 ] || grep -q 'finished, so there is nothing to resume' err; then
 			results | cmp - want || fail "$what, after $n_killed kills: not what one run writes"
 			rm -rf ix out* dups* why*
 		else
@@ -123,14 +123,14 @@ for what in shards file texts pipe; do
 		fi
 	done
 	[ $n_killed -eq $kills ] || fail "$what: only $n_killed runs were killed"
-	(start $what) 2>err || grep -q 'came to its end, so there' err || fail "$what: the last run: $(head -3 err)"
+	(start $what) 2>err || grep -q 'finished, so there' err || fail "$what: the last run: $(head -3 err)"
 	results | cmp - want || fail "$what, after $n_killed kills: not what one run writes"
 	"$query" -q verify ix >/dev/null || fail "$what: the index is damaged by a kill"
 	echo "$what: $n_killed runs were killed"
 	# There is nothing left to do.
 	if [ $what = pipe ]; then
 		(start $what) 2>err && fail 'a pipe after a run that came to its end'
-		says 'ix: the last run came to its end, so there is nothing to resume: without --resume these inputs are read'
+		says 'ix: the last run finished, so there is nothing to resume: without --resume these inputs are read'
 	else
 		(start $what) 2>err || fail "$what again: $(head -3 err)"
 	fi

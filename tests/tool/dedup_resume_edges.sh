@@ -33,20 +33,20 @@ says '--resume goes with --index'
 run 2 "$dedup" --stream --resume --index redis://localhost/x a.jsonl
 says '--resume needs an index in a directory'
 run 0 "$dedup" --stream --index ix --resume --output new a.jsonl
-says 'ix: there is no run to go on with: beginning'
+says 'ix: no run to resume: starting a new one'
 awk 'NR % 3' a.jsonl | cmp - new || fail 'a run that begins with --resume'
 cp new before
 run 0 "$dedup" --stream --index ix --resume --output new a.jsonl
-says 'ix: the last run of these inputs came to its end: there is nothing to resume'
+says 'ix: the last run of these inputs finished: there is nothing to resume'
 same new before
 run 0 "$dedup" --stream --index ix --resume --output new b.jsonl
-says 'ix: the last run came to its end, and had other inputs, or another --output-dir: beginning'
+says 'ix: the last run finished, and had other inputs, or another --output-dir: beginning'
 cat a.jsonl b.jsonl | awk 'NR % 3' | cmp - new || fail 'other inputs'
 run 2 "$dedup" --stream --index ix --resume --output new -F jsonl - <c.jsonl
-says 'ix: the last run came to its end, so there is nothing to resume: without --resume these inputs are read'
+says 'ix: the last run finished, so there is nothing to resume: without --resume these inputs are read'
 "$load" -q -F jsonl --on-duplicate first other a.jsonl
 run 0 "$dedup" --stream --index other --remember fingerprint --resume -F jsonl c.jsonl
-says 'other: there is no run to go on with: beginning'
+says 'other: no run to resume: starting a new one'
 
 # ---- a run that is killed between two commits ----
 
@@ -100,13 +100,13 @@ in=one refused 'pipe: --resume: has other rows than were read before' a.jsonl pi
 # Other files to write to.
 all=("${what[@]}")
 what=(--stream --index ix --remember text --output new -F jsonl)
-refused '--resume: the run that did not come to its end had --dups, too' a.jsonl pipe c.jsonl
+refused '--resume: the run that did not finish had --dups, too' a.jsonl pipe c.jsonl
 what=(--stream --index ix --remember text --output new2 --dups dups -F jsonl)
-refused 'new2: is not what the run has written to that did not come to its end' a.jsonl pipe c.jsonl
+refused 'new2: is not what the unfinished run has written to' a.jsonl pipe c.jsonl
 what=(--stream --index ix --remember text --dups dups -F jsonl)
 refused '--resume' a.jsonl pipe c.jsonl
 what=(--stream --index ix --remember text --output-dir shards --dups dups -F jsonl)
-refused 'ix: --resume: the run that did not come to its end had other inputs, or another --output-dir' a.jsonl c.jsonl
+refused 'ix: --resume: the run that did not finish had other inputs, or another --output-dir' a.jsonl c.jsonl
 what=("${all[@]}")
 cp new whole
 truncate -s 1000 new
@@ -132,7 +132,7 @@ if [ "$(stat -c %W new)" -gt 0 ]; then
 		[ "$(stat -c %i "filler.$i")" -ne "$was" ] || break
 	done
 	if mv "filler.$i" new && [ "$(stat -c %i new)" -eq "$was" ]; then
-		refused 'new: is not what the run has written to that did not come to its end' a.jsonl pipe c.jsonl
+		refused 'new: is not what the unfinished run has written to' a.jsonl pipe c.jsonl
 		same new rows.jsonl
 	else
 		echo 'not tried: no file gets an inode that has become free'
@@ -149,7 +149,7 @@ same new new.jsonl
 # Without --resume the rows of the last commit come again, and that is told.
 killed_run KILL
 run 0 "$dedup" --stream --index ix --dups dups --output new c.jsonl
-says 'ix: the last run did not come to its end, or is at work: --resume goes on with it, and this run begins anew'
+says 'ix: the last run did not finish, or is at work: --resume goes on with it, and this run begins anew'
 same new new.jsonl
 run 0 "$dedup" -q --stream --index ix --resume --dups dups --output new c.jsonl
 same new new.jsonl
@@ -160,7 +160,7 @@ same new new.jsonl
 rm -rf ix o1 o2
 run 0 "$dedup" -q --stream --index ix --output-dir o1 a.jsonl
 run 0 "$dedup" --stream --index ix --output-dir o2 --resume a.jsonl
-says 'ix: the last run came to its end, and had other inputs, or another --output-dir: beginning'
+says 'ix: the last run finished, and had other inputs, or another --output-dir: beginning'
 [ -e o2/a.jsonl ] || fail 'no shard in another --output-dir'
 
 # Fingerprints that differ in many bits; every tenth is the one five before. 58M are enough for 131,000.

@@ -28,7 +28,7 @@ awk 'NR % 4' rows.jsonl >new.jsonl
 run 0 "$dedup" --stream --dups dups rows.jsonl
 same out new.jsonl
 says '3,000 documents in '
-says ' s: 2,250 new, 750 near to others'
+says ' s: 2,250 new, 750 near-duplicates'
 # What was left out: 2 words of 100 lie in 10 of 96 runs of five: 86 of 106.
 awk -F '\t' 'NR == 1 { first = $0 } $1 != "81.1" || $2 != "rows.jsonl:" 4 * NR || $3 != "rows.jsonl:" 4 * NR - 3' \
 	dups >wrong
@@ -177,7 +177,7 @@ printf '{"text":"%s"}\n' 'one two three' 'four five six seven' >plain.jsonl
 run 0 "$dedup" -q --stream --index plain.ix plain.jsonl
 run 0 "$dedup" --stream --index plain.ix --dups plain.dups plain.jsonl
 printf '~100\tplain.jsonl:%d\tid %d\n' 1 0 2 1 | cmp - plain.dups || fail '--dups of the same rows again'
-says '2 documents are near to one of an earlier run, without a label: each may be that document itself, read again, so plain.dups is no list of what can go'
+says '2 documents are near to one of an earlier run, without a label: each may be that document itself, read again, so plain.dups is not a list of what to delete'
 
 # What the index has by its own label is known, and not a duplicate of something else.
 cp files/1.txt files/copy.txt
@@ -190,7 +190,7 @@ run 0 "$dedup" --stream --index known --dups dups -r files
 [ ! -s out ] || fail 'what is known is new'
 says '6 documents are in known already, with the same label: not new, and not listed'
 says '9 documents in '
-says ' s: 0 new, 3 near to others'
+says ' s: 0 new, 3 near-duplicates'
 printf '~%d\tfiles/%s.txt\tfiles/%s.txt\n' 80 4 1 80 8 5 100 copy 1 | cmp - dups || fail '--dups of a second run'
 run 0 "$dedup" -q --stream --index known --dups dups.json --json files/copy.txt
 output </dev/null
@@ -380,7 +380,7 @@ says '-:2: "text": expected a string'
 if command -v script >/dev/null && script -qec true /dev/null </dev/null >/dev/null 2>&1; then
 	awk 'BEGIN { for (i = 0; i < 60000; i++) printf "{\"text\": \"%d %d %d %d\"}\n", i, 7 * i, i % 977, i % 5 }' >many.jsonl
 	script -qec "$dedup --no-verify many.jsonl" /dev/null </dev/null 2>&1 | tr '\r' '\n' | sed 's/\x1b\[K//g' >shown
-	grep -qxE '[0-9]+ %, [0-9]+ s left, [0-9.]+ K documents, [0-9.]+ K/s, [0-9.]+ K? ?near to others' shown ||
+	grep -qxE '[0-9]+ %, [0-9]+ s left, [0-9.]+ K documents, [0-9.]+ K/s, [0-9.]+ K? ?near-duplicates' shown ||
 		{ fail 'no progress'; sort -u shown | head; }
 fi
 

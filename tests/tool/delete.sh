@@ -206,6 +206,9 @@ grep -q '^simidx-query: killed: [1-9]' err || fail 'not told how many are delete
 run 2 with_fault sync 1 once "$query" delete kept --older-than 3000
 says 'simidx-query: kept'
 ! grep deleted err || fail 'nothing was deleted, and something is told of it'
+# Of a disk that is full it says why deleting needs room.
+FAIL_ERRNO=28 run 2 with_fault sync 1 once "$query" delete kept --older-than 3000
+says "simidx-query: kept: deleting needs room, too: make some, or write a smaller index to another disk with 'simidx-query compact kept NEW'"
 run 0 "$query" -q delete killed --older-than 3000
 run 0 "$query" dump killed
 cut -f 1 out | cmp - expected || fail 'not what is left after a failure'

@@ -176,6 +176,13 @@ refused() {
 name=Memory
 case ${SIMIDX_TEST_URI-} in hbase:*) name=HBase ;; redis:*) name=Redis ;; esac
 refused 'no engine for elsewhere://' "$query" search elsewhere://localhost:1/x:y 00
+if [[ " $SX_ENGINES " != *hbase* ]]; then
+	refused "'./configure --with-hbase' builds it with one" "$local_query" stats hbase://localhost:1/x
+fi
+for scheme in redis rediss unix; do
+	[[ " $SX_ENGINES " != *redis* ]] || break
+	refused "'./configure --with-redis' builds it with one" "$local_load" $scheme://localhost:1/x documents.tsv
+done
 refused 'no engine for nothing://' "$load" nothing://here documents.tsv
 refused 'there is n' "$query" dump "$(far missing)"
 refused "not for an index of $name" "$query" pairs "$uri"

@@ -21,7 +21,7 @@ index_rows() {
 # is worked out from the formula for ids 0, 1 and 258: 0, 5 and 10.
 printf '%s\n' '0	00000000000000ff	plain' '1	123456789abcdef0	' '258	ffffffffffffffff	\xff\t\x00' >small.tsv
 run 0 "$load" -q small small.tsv
-run 0 "$query" export --format hbase-sequence small rows
+run 0 "$query" export small rows # --format is that by default
 errors <<'END'
 simidx-query: rows: 3 documents: 12 rows for the table that is searched, 7 for that of the documents
 END
@@ -93,8 +93,6 @@ done
 run 2 "$query" export --format hbase-sequence small rows
 says 'rows: exists already'
 [ -e rows/index/part-00000 ] || fail 'what was there is gone'
-run 2 "$query" export small new
-says '--format is missing: hbase-sequence'
 run 2 "$query" export --format hbase-tsv small new
 says "--format: expected one of hbase-sequence, found 'hbase-tsv'"
 run 2 "$query" export --format hbase-sequence small no/new

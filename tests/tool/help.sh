@@ -187,8 +187,14 @@ says "--mode: expected one of add, if-new, replace, delete, found 'rebuild'"
 says "Try 'simidx-load --help'."
 run 2 "$load" --write slowly index file
 says "--write: expected one of auto, insert, rebuild, found 'slowly'"
-run 2 "$load" --expect 1T index file
-says "--expect: expected a number of at least 1, such as 5000 or 20M, found '1T'"
+run 2 "$load" --expect 1P index file
+says "--expect: expected a number of at least 1, such as 5000 or 20M, found '1P'"
+for option in --expect --memory; do
+	run 2 "$load" $option 1T index no-such-file
+	says 'no-such-file: cannot open'
+done
+run 2 "$load" --memory 8388608T index file
+says "--memory: expected a size of at most 8796093022207M, found '8388608T'"
 touch some.tsv
 run 2 "$load" --hidden index some.tsv
 says '--hidden is about the directories of -r'
@@ -221,6 +227,30 @@ run 2 "$query" search --threshold 9 index 0
 says "unknown option '--threshold'; is --accept meant?"
 run 2 "$load" --column body index file
 says "unknown option '--column'; is --text-field meant?"
+for option in --max-size --size_limit; do
+	run 2 "$load" $option 5 index file
+	says "unknown option '$option'; is --max-bytes meant?"
+done
+for option in --hard-link --move; do
+	run 2 "$dedup" $option file
+	says "unknown option '$option'; is --drop-list meant?"
+done
+run 2 "$dedup" --text_field body file
+says "unknown option '--text_field'; is --text-field meant?"
+run 2 "$dedup" --num_proc 4 file
+says "unknown option '--num_proc'; is --threads meant?"
+run 2 "$dedup" -j 4 file
+says "unknown option '-j'; is --threads meant?"
+run 2 "$query" review -j file
+says "unknown option '-j'"
+run 2 "$dedup" --ext txt file
+says "--files-from - chooses by names"
+run 2 "$dedup" --min-size 1k file
+says "--files-from - chooses by size"
+run 2 "$dedup" --num_perm 128 file
+says "unknown option '--num_perm'; there is nothing to choose: doc/text.md"
+run 2 "$dedup" --ngram 5 file
+says "unknown option '--ngram'; a run has five words always"
 for option in --output -o; do
 	run 2 "$query" stats $option file file
 	says "unknown option '$option'; results go to standard output: > FILE"
@@ -237,6 +267,89 @@ run 1 "$query" search two 01234567
 says '01234567 has 8 of 16 digits: searched as 0000000001234567'
 run 0 "$query" search two ff
 [ ! -s err ] || fail 'a few digits are told of'
+run 2 "$query" two --help
+says "'two' is an index; the command comes first: simidx-query search two ..."
+run 2 "$query" two/.. --help
+says "unknown command 'two/..'"
+run 2 "$load" --mode delete two label1
+says 'label1: no such file; a few ids or labels: simidx-query delete INDEX --label LABEL'
+run 2 "$load" two label1
+! grep -q 'simidx-query delete' err || fail 'advice about deleting where something is stored'
+says 'label1: cannot open'
+if [ -n "${SX_TEXT-}" ]; then
+	text='A text that somebody has typed as the argument of an option.'
+	for words in "$text" "$text$text$text$text$text"; do
+		run 2 "$query" search two --text "$words"
+		says "A text that somebody has typed as the ar...: no such file; a text goes through standard input"
+	done
+	run 2 "$query" search two --text missing
+	says 'missing: cannot open: No such file'
+fi
+# What --help calls the default is what is done without the option, and another value does something else.
+# default_of OPTION TOOL: the first word of it
+default_of() {
+	"$2" --help | awk -v name="--$1" '/^  (-.,|   ) --/ { is = $1 == name || $2 == name } is' | tr -s ' \n' ' ' |
+		sed -n 's/.*(default: \([a-z0-9]*\).*/\1/p'
+}
+# made OPTIONS: what becomes of the input
+made() {
+	rm -rf made
+	# shellcheck disable=SC2086
+	run 0 "$load" -q $1 made $input
+	{ "$query" stats made; "$query" dump made --format full; stat -c %a made/data.mdb; } >"$2" 2>&1
+}
+differs() {
+	local option=$1 other=$2 default
+	default=$(default_of "$option" "$load")
+	[ -n "$default" ] || fail "no default of --$option in --help"
+	made '' without
+	made "--$option $default" with
+	same without with
+	made "--$option $other" with
+	cmp -s without with && fail "--$option $other is as the default"
+}
+seq 20000 >many
+input='-F lines many'
+while read -r option other; do
+	differs "$option" "$other"
+done <<'END'
+plan 10x26
+layout rows
+fill 60
+ids none
+permissions 640
+fp-encoding dec
+END
+if [ -n "${SX_TEXT-}" ]; then
+	echo 'one two three one two four' >short
+	input=short
+	while read -r option other; do
+		differs "$option" "$other"
+	done <<-'END'
+		extractor words1
+		weights raw
+		seed 7
+		short exact
+	END
+	mkdir group
+	for file in 1:100 2:102 3:101; do # the oldest, the longest and the newest
+		seq 1 "${file#*:}" | tr '\n' ' ' >"group/${file%:*}"
+		touch -d "2026-01-0${file%:*}" "group/${file%:*}"
+	done
+	run 0 "$dedup" -r group
+	cp out without
+	run 0 "$dedup" --keep "$(default_of keep "$dedup")" -r group
+	same out without
+	run 0 "$dedup" --keep first -r group
+	cmp -s out without && fail '--keep first is as the default'
+	for remember in "$(default_of remember "$dedup")" text; do
+		run 0 "$dedup" -q --stream --index "seen.$remember" --remember "$remember" group/1
+		"$query" dump --format full "seen.$remember" >"full.$remember"
+	done
+	run 0 "$dedup" -q --stream --index seen.none group/1
+	"$query" dump --format full seen.none | cmp - full.sketch || fail 'another default of --remember'
+	cmp -s full.sketch full.text && fail '--remember text is as the default'
+fi
 printf 'id;fp\n1;ff\n' >semi.csv
 run 2 "$load" --header new semi.csv
 says '--delimiter tells what separates columns'

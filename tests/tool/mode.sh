@@ -125,7 +125,7 @@ grep -q '"stored":2.*"mode":"delete".*"missing":1' summary || fail 'the summary 
 run 0 "$load" --resume --mode delete -F labels ix labels more
 says 'simidx-load: ix: going on after row 3 of this input'
 run 2 "$load" --resume --mode delete -F labels ix more
-says 'simidx-load: ix: --resume: the last load came to its end, and it had other inputs'
+says 'simidx-load: ix: --resume: the last load finished, and it had other inputs'
 
 # --merge-only: the fresh rows go into the tables, and the mark of a load stays.
 fill
@@ -172,13 +172,13 @@ refused '--mode delete reads ids, labels, tsv, csv, jsonl or dump, not lines' --
 refused '--mode delete: -r finds files to store, so it does not fit' --mode delete -F ids -r ix .
 refused '--mode delete: --files-from finds files to store, so it does not fit' \
 	--mode delete -F ids --files-from fps ix
-refused '--mode delete needs an index that is there, so --create does not fit' \
+refused '--mode delete needs an existing index, so --create does not fit' \
 	--mode delete --create truncate -F labels ix more
 refused 'none: no index: No such file or directory' --mode delete -F labels none more
-refused 'l1: --mode delete reads ids, labels, tsv, csv, jsonl or dump, not text: -F tells what it is' \
-	--mode delete ix l1
+refused 'more: --mode delete reads ids, labels, tsv, csv, jsonl or dump, not text: -F tells what it is' \
+	--mode delete ix more
 refused 'standard input needs its format: -F FORMAT' --mode delete ix -
-refused 'l1: cannot open: No such file or directory' --mode delete -F labels ix l1
+refused 'l1: no such file; a few ids or labels: simidx-query delete INDEX --label LABEL' --mode delete -F labels ix l1
 refused 'none: no index: No such file or directory' --merge-only none
 refused '--merge-only stores nothing, so it takes no INPUT' --merge-only ix new.tsv
 refused '--merge-only: options about storing documents do not fit' --merge-only --mode if-new ix

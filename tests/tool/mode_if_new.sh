@@ -20,7 +20,7 @@ sums="$((rows - near)) documents inserted"
 for commit in 1000 $rows; do
 	rm -rf ix
 	run 0 "$load" --commit "$commit" --mode if-new --emit all ix stream.tsv
-	tail -1 err | tr -d , | grep -q "$sums.*; $near near to others$" || { fail 'the summary'; cat err; }
+	tail -1 err | tr -d , | grep -q "$sums.*; $near near-duplicates$" || { fail 'the summary'; cat err; }
 	same expected out
 	run 0 "$query" verify ix
 done

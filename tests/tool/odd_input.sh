@@ -45,6 +45,29 @@ if [ -n "${SX_ZLIB-}" ]; then
 	says 'padded.gz'
 fi
 
+# What is compressed in another way: how to unpack it.
+touch rows.tsv.xz rows.bz2
+for name in rows.tsv.xz rows.bz2; do
+	for tool in "$load xz" "$dedup"; do
+		# shellcheck disable=SC2086
+		run 2 $tool $name
+		says "$name: .xz and .bz2 are not read: xz -dc FILE | ... -F FORMAT - unpacks it"
+	done
+done
+
+# A list of fingerprints that is taken for a text, unless its format is given.
+if [ -n "${SX_TEXT-}" ]; then
+	printf '%016x\n' 1 2 3 >fps
+	for tool in "$load listed" "$dedup"; do
+		# shellcheck disable=SC2086
+		run 0 $tool fps
+		says '1 text looks like a list of fingerprints (fps): -F lines reads one a line'
+		# shellcheck disable=SC2086
+		run 0 ${tool/listed/listed-2} -F text fps
+		! grep -q 'looks like' err || fail "told of what was asked for: $tool"
+	done
+fi
+
 # The name is too long: found before the input is read, which here never ends.
 long=$(printf 'a%.0s' {1..256})
 run 2 timeout 60 "$load" -q "$long" -F lines - < <(yes 0123456789abcdef)

@@ -57,7 +57,7 @@ says "--radius: expected a number in 0..32, found '33'"
 run 0 "$query" plan --documents 5 --bits 32 -k 32
 run 2 "$query" plan missing
 says 'missing: no index: No such file or directory'
-for documents in 5k 1.5M M 1T; do
+for documents in 5k 1.5M M 1P; do
 	run 2 "$query" plan --documents $documents
 	says "--documents: expected a number of at least 1, such as 5000 or 20M, found '$documents'"
 done

@@ -45,7 +45,7 @@ for how in '--threads 1' '--threads 3' '--block-index never' '--block-index 1M' 
 done
 run 2 "$query" --kernel abacus search p4x16 -k 7 - <queries
 says "found 'abacus'"
-for size in '' 0 K 1T 1.5M -1; do
+for size in '' 0 K 1P 1.5M -1; do
 	run 2 "$query" --block-index "$size" search p4x16 -k 7 - <queries
 	says "--block-index: expected auto, never or a size such as 400M, found '$size'"
 done

@@ -98,6 +98,23 @@ output <<'END'
         1        1  drop  two:2
 END
 
+# Pairs of it, and documents of a dump: with titles.
+shown 80 0 "$dedup -q --pairs -F lines two"
+output <<'END'
+   bits	document	near to
+      1	two:2	two:1
+END
+run 0 "$dedup" -q --pairs -F lines two
+output <<<'1	two:2	two:1'
+shown 80 0 "$query dump times"
+head -2 out >first
+cmp first - <<'END' || fail 'no titles on a terminal'
+id	fingerprint	label	time
+7	0000000000000010	ten	2026-01-02T03:04:05Z
+END
+run 0 "$query" dump times
+head -1 out | grep -q '^7	' || fail 'titles in a pipe'
+
 # Colours: not with NO_COLOR, --color never or a dumb terminal; --color always in a pipe, too.
 for setting in NO_COLOR=1 TERM=dumb; do
 	shown 80 0 "env $setting $query search -k 7 ix 0000000000000010"
@@ -176,7 +193,7 @@ for how in --stream --pairs; do
 	if [ $how = --stream ]; then
 		grep -q $'\r\e\\[K0000000000000001\r$' raw || fail 'a row beside the progress line'
 	else
-		grep -q $'\r\e\\[K0\tslow:2\tslow:1\r$' raw || fail 'a pair beside the progress line'
+		grep -q $'\r\e\\[K   bits\tdocument\tnear to\r$' raw && grep -q $'^      0\tslow:2\tslow:1\r$' raw || fail 'a pair beside the progress line'
 	fi
 done
 finish

@@ -195,7 +195,7 @@ new	rows.tsv:1	a	0
 new	rows.tsv:2	b	1			
 dup	rows.tsv:3	c	0	1	1	a
 END
-sums_up '2 documents inserted; index has 2; 1 near to others, 1 touched'
+sums_up '2 documents inserted; index has 2; 1 near-duplicate, 1 touched'
 times_of seen <<<'0=1970-01-01T00:05:00Z 1=1970-01-01T00:03:20Z'
 # A time never goes back, and one that is not known touches nothing.
 see $'aaaa\t\t299' $'ffff0000\t\t' $'ffff0001\t\t201' <<END
@@ -203,21 +203,21 @@ dup	rows.tsv:1		0	0	0	a
 dup	rows.tsv:2		1	0	0	b
 dup	rows.tsv:3		1	1	1	b
 END
-sums_up '0 documents inserted; index has 2; 3 near to others, 1 touched'
+sums_up '0 documents inserted; index has 2; 3 near-duplicates, 1 touched'
 times_of seen <<<'0=1970-01-01T00:05:00Z 1=1970-01-01T00:03:21Z'
 # Labels stay, and without --touch nothing changes.
 run 0 "$query" dump seen
 cut -f 1-3 out | diff - <(printf '0\t%016x\ta\n1\t%016x\tb\n' 0xaaaa 0xffff0000) || fail 'labels are lost'
 touch=
 see $'aaaa\t\t400' <<<$'dup\trows.tsv:1\t\t0\t0\t0\ta'
-sums_up '0 documents inserted; index has 2; 1 near to others'
+sums_up '0 documents inserted; index has 2; 1 near-duplicate'
 times_of seen <<<'0=1970-01-01T00:05:00Z 1=1970-01-01T00:03:21Z'
 # One that is not known becomes known; many commits, and what is counted when all are merged.
 run 0 "$load" --mode replace --fp-field 2 --id-field 1 --time 3 seen -F tsv - <<<$'1\tffff0000\t'
 times_of seen <<<'0=1970-01-01T00:05:00Z 1=-'
 for ((i = 1; i <= 50; i++)); do printf 'ffff000%x\t%d\n' $((1 << i % 4)) $((i * 10)); done >many.tsv
 run 0 "$load" --mode if-new --touch --commit 7 --merge always --summary summary --fp-field 1 --time 2 seen many.tsv
-sums_up '0 documents inserted; index has 2; 50 near to others, 50 touched'
+sums_up '0 documents inserted; index has 2; 50 near-duplicates, 50 touched'
 grep -q '"stored":0,"documents":2,.*"near":50,"touched":50,' summary || fail 'the summary of a touch'
 times_of seen <<<'0=1970-01-01T00:05:00Z 1=1970-01-01T00:08:20Z'
 run 0 "$query" verify seen
@@ -252,7 +252,7 @@ for key in --label-field --id-field; do
 	says 'own: 1 document older than 1970-01-01T00:33:21Z deleted'
 	# Without --touch it is an error.
 	run 1 "$load" --mode if-new --fp-field 1 $key 2 --time 3 own - -F tsv <<<$'ffffffff\t3\t5000'
-	says 'is already in use (--on-duplicate first keeps what is there, without an error)'
+	says 'is already in use (--on-duplicate first keeps the stored one, without an error)'
 done
 # What the same load has put, near ones, and times in the future.
 rm -rf own
@@ -267,7 +267,7 @@ bb00	2		4000000001
 bb00		b	4000000002
 END
 says '3 rows have times in the future'
-sums_up '2 documents inserted; index has 2; 3 already there; 1 near to others, 4 touched'
+sums_up '2 documents inserted; index has 2; 3 already there; 1 near-duplicate, 4 touched'
 times_of own <<<'1=1970-01-01T00:05:00Z 2=2096-10-02T07:06:42Z'
 # An id and a label that are not of one document are an error, and touch none.
 cat >clash.tsv <<'END'
@@ -277,7 +277,7 @@ ff00ff	3	a	4100000000
 END
 # shellcheck disable=SC2086
 run 1 "$load" --mode if-new --touch $both own clash.tsv
-says 'clash.tsv:1: id 1 is already in use (--on-duplicate first keeps what is there, without an error)'
+says 'clash.tsv:1: id 1 is already in use (--on-duplicate first keeps the stored one, without an error)'
 says 'clash.tsv:2: id 1 is already in use'
 says 'clash.tsv:3: the label is already in use'
 sums_up '0 documents inserted; index has 2; 3 rows rejected'

@@ -119,6 +119,29 @@ until_holds() {
 	done
 }
 
+# blocks_of INDEX: the numbers of the pages of blocks in an index without free pages, one a line. Blocks are on
+# overflow pages, which begin with their own number and have the flag 4 at byte 10.
+blocks_of() {
+	local page pages=$(($(stat -c %s "$1/data.mdb") / 4096))
+	for ((page = 2; page < pages; page++)); do
+		[ "$(od -An -tu8 -j $((page * 4096)) -N 8 "$1/data.mdb")" -eq $page ] || continue
+		[ "$(od -An -tu2 -j $((page * 4096 + 10)) -N 2 "$1/data.mdb")" -eq 4 ] || continue
+		echo "$page"
+	done
+}
+
+# damage INDEX PAGE: ./copy is INDEX but for one bit, behind the header of the page, where the entries of even a
+# small block are.
+damage() {
+	local offset=$(($2 * 4096 + 16 + $2 * 37 % 200)) byte
+	rm -rf copy
+	cp -r "$1" copy
+	byte=$(od -An -tu1 -j $offset -N 1 copy/data.mdb)
+	# shellcheck disable=SC2059
+	printf "\\x$(printf %02x $((byte ^ 1 << $2 % 8)))" |
+		dd of=copy/data.mdb bs=1 seek=$offset conv=notrunc status=none
+}
+
 finish() {
 	all_looked_at
 	[ "$failures" -eq 0 ] || { echo "$failures failures"; exit 1; }

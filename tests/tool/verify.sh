@@ -14,33 +14,14 @@ output </dev/null
 
 # A copy has no free pages, so every block in it is in use.
 run 0 "$query" backup good tight
-pages=$(($(stat -c %s tight/data.mdb) / 4096))
-
-# A block fills an overflow page, which begins with its own number and has the flag 4 at byte 10.
-for ((page = 2; page < pages; page++)); do
-	[ "$(od -An -tu8 -j $((page * 4096)) -N 8 tight/data.mdb)" -eq $page ] || continue
-	[ "$(od -An -tu2 -j $((page * 4096 + 10)) -N 2 tight/data.mdb)" -eq 4 ] || continue
-	echo "$page"
-done >blocks
+blocks_of tight >blocks
 [ "$(wc -l <blocks)" -ge 200 ] || fail "only $(wc -l <blocks) blocks found"
-
-# damage PAGE: one bit of ./copy, behind the header of the page, where the entries of even a
-# small block are.
-damage() {
-	local offset=$(($1 * 4096 + 16 + $1 * 37 % 200)) byte
-	rm -rf copy
-	cp -r tight copy
-	byte=$(od -An -tu1 -j $offset -N 1 copy/data.mdb)
-	# shellcheck disable=SC2059
-	printf "\\x$(printf %02x $((byte ^ 1 << $1 % 8)))" |
-		dd of=copy/data.mdb bs=1 seek=$offset conv=notrunc status=none
-}
 
 # What is to be done is told, and it helps: a document that is damaged in one place is not lost.
 "$query" dump tight >documents
 : >named
 for page in $(awk 'NR % 6 == 1' blocks); do
-	damage "$page"
+	damage tight "$page"
 	run 1 "$query" verify copy
 	[ "$(wc -l <out)" -ne 1 ] || says 'simidx-query: copy: damaged: 1 problem'
 	grep -q 'damaged: 1 problems' err && fail '1 problems'
@@ -90,13 +71,13 @@ grep -q repair err && fail 'a repair is advised'
 run 0 "$load" -q --write insert copy - -F lines <<<0123456789abcdef
 run 0 "$query" verify copy
 # And a block besides: that is not mended so.
-damage "$(head -1 blocks)"
+damage tight "$(head -1 blocks)"
 printf x | dd of=copy/data.mdb bs=1 seek=$((at + 60)) conv=notrunc status=none
 run 1 "$query" verify copy
 says "copy: restore a backup, or save what is sound with 'simidx-query repair copy NEW'"
 
 # With --json an object each.
-damage "$(head -1 blocks)"
+damage tight "$(head -1 blocks)"
 run 1 "$query" --json verify copy
 grep -q '^{"table":"' out || fail 'no JSON'
 

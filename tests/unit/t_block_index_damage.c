@@ -8,25 +8,6 @@
 
 #include "support/sxt_lookup.h"
 
-/* A copy of record number i. */
-static void get_record(struct t_tab *tab, size_t i, unsigned char *key_bytes, sx_slice *key,
-		       unsigned char *bytes, sx_slice *value)
-{
-	sx_cursor *cursor;
-	int rc;
-
-	ck_assert_sx(sx_cursor_open(tab->txn, tab->table.dbi, &cursor, &sxt_err), SIMIDX_OK);
-	rc = sx_cursor_first(cursor, key, value, &sxt_err);
-	while (!rc && i--)
-		rc = sx_cursor_next(cursor, key, value, &sxt_err);
-	ck_assert_int_eq(rc, SIMIDX_OK);
-	memcpy(key_bytes, key->data, key->size);
-	memcpy(bytes, value->data, value->size);
-	key->data = key_bytes;
-	value->data = bytes;
-	sx_cursor_close(cursor);
-}
-
 static size_t blocks_of(struct t_tab *tab)
 {
 	uint64_t blocks, used;
@@ -48,7 +29,7 @@ START_TEST(test_bad_sizes_and_keys_are_refused)
 	sxt_rng_init(&rng, 5300);
 	t_tab_open(&tab, &t_lookup_kinds[0], SIMIDX_LAYOUT_BLOCKS, 90);
 	t_lookup_fill(&tab, &rng, T_UNIFORM);
-	get_record(&tab, blocks_of(&tab) / 2, key_bytes, &key, bytes, &value);
+	t_record(&tab, blocks_of(&tab) / 2, key_bytes, &key, bytes, &value);
 	switch (_i) {
 	case 0:
 		value.size--;
@@ -108,7 +89,7 @@ START_TEST(test_damaged_block_fails_lookups)
 	t_lookup_fill(&tab, &rng, T_UNIFORM);
 	n = blocks_of(&tab);
 	i = way % 4 < 2 ? n / 2 : sxt_rng_below(&rng, n);
-	get_record(&tab, i, key_bytes, &key, bytes, &value);
+	t_record(&tab, i, key_bytes, &key, bytes, &value);
 	for (size_t b = 0; b < (way < 8 ? 16 : value.size); b++)
 		bytes[b] = (unsigned char)(way < 4 ? 0 : way < 8 ? 255 : sxt_rng_u64(&rng));
 	ck_assert_sx(sx_dbi_put(tab.txn, tab.table.dbi, key, value, &sxt_err), SIMIDX_OK);

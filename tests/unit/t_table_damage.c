@@ -18,21 +18,8 @@ static const struct t_kind numbers = { "numbers", SX_TABLE_NUMBERS, 1, NULL, 0, 
 static void get_record(struct t_tab *tab, size_t i, unsigned char *key_bytes, sx_slice *key,
 		       unsigned char *value_bytes, sx_slice *value, char *hex)
 {
-	sx_cursor *cursor;
-	size_t b;
-	int rc;
-
-	ck_assert_sx(sx_cursor_open(tab->txn, tab->table.dbi, &cursor, &sxt_err), SIMIDX_OK);
-	rc = sx_cursor_first(cursor, key, value, &sxt_err);
-	while (!rc && i--)
-		rc = sx_cursor_next(cursor, key, value, &sxt_err);
-	ck_assert_int_eq(rc, SIMIDX_OK);
-	memcpy(key_bytes, key->data, key->size);
-	memcpy(value_bytes, value->data, value->size);
-	key->data = key_bytes;
-	value->data = value_bytes;
-	sx_cursor_close(cursor);
-	for (b = 0; b < key->size; b++)
+	t_record(tab, i, key_bytes, key, value_bytes, value);
+	for (size_t b = 0; b < key->size; b++)
 		sprintf(hex + 2 * b, "%02x", key_bytes[b]);
 }
 

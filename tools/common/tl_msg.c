@@ -98,6 +98,22 @@ int tl_begins_with_path(const simidx_error *err, const char *path)
 	return next == ':' || next == '/' || next == ' ';
 }
 
+/* An engine that this project has, but that this program was built without. */
+static void advise_engine(const char *path, const simidx_error *err)
+{
+	static const struct {
+		const char *scheme, *option;
+	} known[] = {
+		{ "hbase://", "--with-hbase" }, { "redis://", "--with-redis" },
+		{ "rediss://", "--with-redis" }, { "unix://", "--with-redis" },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strncmp(path, known[i].scheme, strlen(known[i].scheme)) == 0 &&
+		    strstr(err->text, "no engine for"))
+			tl_notice("'./configure %s' builds it with one", known[i].option);
+}
+
 int tl_index_error(const char *path, const simidx_error *err)
 {
 	int names_path = !path || tl_begins_with_path(err, path);
@@ -108,6 +124,11 @@ int tl_index_error(const char *path, const simidx_error *err)
 	tell("%s%s%s", names_path ? "" : path, names_path ? "" : ": ", err->text);
 	if (err->code == SIMIDX_E_CORRUPT && path)
 		tl_advise_damage(path, 0);
+	if (err->code == SIMIDX_E_NOT_INDEX && path && strstr(err->text, "it is no LMDB file"))
+		tl_notice("%s: if it was an index, restore a backup, or load the documents again",
+			  path);
+	if (err->code == SIMIDX_E_UNSUPPORTED && path)
+		advise_engine(path, err);
 	/* The library names the flag, as it knows of no options. */
 	if (path && strstr(err->text, "(SIMIDX_OPEN_STATIC)"))
 		tl_notice("%s: 'simidx-query --static' opens it so", path);

@@ -90,9 +90,9 @@ int tl_parse_fixed(const char *s, size_t n, uint32_t *out)
 
 int tl_parse_count(const char *s, size_t n, uint64_t max, uint64_t *out)
 {
-	static const uint64_t factors[] = { 1000, 1000000, 1000000000 };
-	static const char units[] = "KMG";
-	const char *unit = n ? memchr(units, s[n - 1], 3) : NULL;
+	static const uint64_t factors[] = { 1000, 1000000, 1000000000, 1000000000000 };
+	static const char units[] = "KMGT";
+	const char *unit = n ? memchr(units, s[n - 1], 4) : NULL;
 	uint64_t factor = unit ? factors[unit - units] : 1;
 
 	if (tl_parse_decimal(s, n - (unit != NULL), max / factor, out))
@@ -103,8 +103,8 @@ int tl_parse_count(const char *s, size_t n, uint64_t max, uint64_t *out)
 
 int tl_parse_bytes(const char *s, size_t n, uint64_t max, uint64_t *out)
 {
-	static const char units[] = "KMG";
-	const char *unit = n ? memchr(units, s[n - 1], 3) : NULL;
+	static const char units[] = "KMGT";
+	const char *unit = n ? memchr(units, s[n - 1], 4) : NULL;
 	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
 
 	if (tl_parse_decimal(s, n - (unit != NULL), max >> shift, out))

@@ -117,7 +117,7 @@ static int is_number(const struct tl_option *row, const char *text)
 	size_t digits = strspn(text, "0123456789");
 	const char *unit = text + digits;
 
-	if (row->kind != TL_KIND_NUMBER && digits && *unit && strchr("KMG", *unit))
+	if (row->kind != TL_KIND_NUMBER && digits && *unit && strchr("KMGT", *unit))
 		unit++;
 	return digits && !*unit;
 }
@@ -269,7 +269,28 @@ static const struct {
 	{ "field", "text-field" },     { "jobs", "threads" },	  { "workers", "threads" },
 	{ "num-proc", "threads" },     { "distance", "radius" },  { "top", "nearest" },
 	{ "delete", "drop-list" },     { "dry-run", "drop-list" },
+	{ "hard-link", "drop-list" },  { "move", "drop-list" },   { "max-size", "max-bytes" },
+	{ "size-limit", "max-bytes" },
 };
+
+/* What other programs have and ours do without. */
+static const struct {
+	const char *theirs, *instead;
+} without[] = {
+	{ "output", "results go to standard output: > FILE" },
+	{ "ext", "find -name '*.txt' | ... --files-from - chooses by names" },
+	{ "min-size", "find -size +1k | ... --files-from - chooses by size" },
+	{ "num-perm", "there is nothing to choose: doc/text.md" },
+	{ "ngram", "a run has five words always" },
+};
+
+static const char *find_instead(const char *word)
+{
+	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
+		if (strcmp(word, without[i].theirs) == 0)
+			return without[i].instead;
+	return NULL;
+}
 
 static const char *find_other_name(const char *word, const char *const *names)
 {
@@ -284,7 +305,7 @@ static const char *find_other_name(const char *word, const char *const *names)
 static void refuse_name(const struct slots *slots, const char *spelled)
 {
 	size_t length = strcspn(spelled, "="), begins = 0, used = 0, n = 0;
-	const char *names[MAX_OPTIONS + 1] = { NULL }, *nearest;
+	const char *names[MAX_OPTIONS + 1] = { NULL }, *nearest, *instead;
 	char word[64], could[512] = "";
 
 	for (int i = 0; i < slots->n; i++) {
@@ -299,18 +320,28 @@ static void refuse_name(const struct slots *slots, const char *spelled)
 						 used ? ", " : "", name);
 	}
 	snprintf(word, sizeof(word), "%.*s", (int)(length > 2 ? length - 2 : 0), spelled + 2);
+	for (char *c = word; *c; c++)
+		*c = *c == '_' ? '-' : *c;
+	instead = find_instead(word);
 	nearest = find_other_name(word, names);
-	if (!nearest)
+	if (!nearest && !instead)
 		nearest = tl_nearest_word(word, names);
 	if (begins > 1)
 		tl_usage_error("option '%s' could be %s", spelled, could);
 	else if (nearest)
 		tl_usage_error("unknown option '%s'; is --%s meant?", spelled, nearest);
-	else if (strcmp(word, "output") == 0)
-		tl_usage_error("unknown option '%s'; results go to standard output: > FILE",
-			       spelled);
+	else if (instead)
+		tl_usage_error("unknown option '%s'; %s", spelled, instead);
 	else
 		tl_usage_error("unknown option '%s'", spelled);
+}
+
+static int has_option(const struct slots *slots, const char *name)
+{
+	for (int i = 0; i < slots->n; i++)
+		if (strcmp(slots->longs[i].name, name) == 0)
+			return 1;
+	return 0;
 }
 
 static void refuse(const struct slots *slots, int c, char **argv)
@@ -330,6 +361,8 @@ static void refuse(const struct slots *slots, int c, char **argv)
 			       optopt);
 	else if (optopt == 'o')
 		tl_usage_error("unknown option '-o'; results go to standard output: > FILE");
+	else if (optopt == 'j' && has_option(slots, "threads"))
+		tl_usage_error("unknown option '-j'; is --threads meant?");
 	else if (optopt)
 		tl_usage_error("unknown option '-%c'", optopt);
 	else

@@ -125,12 +125,12 @@ struct tl_strings {
 	.kind = TL_KIND_NUMBER, .at = TL_AT_NUMBER(type, member),   \
 	.width = sizeof(((type *)0)->member), .min = (least), .max = (most)
 
-/** As TL_NUMBER; K, M or G after it stand for 10^3, 10^6 and 10^9. */
+/** As TL_NUMBER; K, M, G or T after it stand for 10^3, 10^6, 10^9 and 10^12. */
 #define TL_COUNT(type, member, least, most)                         \
 	.kind = TL_KIND_COUNT, .at = TL_AT_NUMBER(type, member),    \
 	.width = sizeof(((type *)0)->member), .min = (least), .max = (most)
 
-/** A number of bytes; K, M or G after it stand for 2^10, 2^20 and 2^30. */
+/** A number of bytes; K, M, G or T after it stand for 2^10, 2^20, 2^30 and 2^40. */
 #define TL_SIZE(type, member, least, most)                          \
 	.kind = TL_KIND_SIZE, .at = TL_AT_NUMBER(type, member),     \
 	.width = sizeof(((type *)0)->member), .min = (least), .max = (most)

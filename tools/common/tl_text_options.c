@@ -138,8 +138,8 @@ static int take_seed(void *to, const char *value)
 const struct tl_option tl_text_cutting_rows[] = {
 	{ TL_GIVEN(struct tl_text_options, given) },
 	{ 0, "extractor", "NAME", TL_TEXT(struct tl_text_options, how.extractor),
-	  .help = "words12 (default), words1, han12, and others",
-	  .more = "What the features of a text are. words12 (default): words and pairs of "
+	  .help = "words12, words1, han12, ... (default: words12)",
+	  .more = "What the features of a text are (default: words12). words12: words and pairs of "
 		  "neighbours; words1: words; han12: Han characters and words, and pairs; "
 		  "unspaced12: the same, with Thai, Lao, Khmer and Burmese letters and kana, each "
 		  "by itself; "
@@ -166,9 +166,10 @@ const struct tl_option tl_text_rows[] = {
 	{ TL_GIVEN(struct tl_text_options, given) },
 	{ .kind = TL_KIND_GROUP, .group = tl_text_cutting_rows },
 	{ 0, "weights", "HOW", TL_TEXT(struct tl_text_options, how.weights),
-	  .help = "sqrt (default), log, raw, binary or tfidf",
-	  .more = "What a feature weighs that occurs c times. sqrt (default): the square root of "
-		  "c; log: 1 + ln c; raw: c; binary: 1; tfidf: c times its value in --idf." },
+	  .help = "sqrt, log, raw, binary or tfidf (default: sqrt)",
+	  .more = "What a feature weighs that occurs c times (default: sqrt). sqrt: the square "
+		  "root of c; log: 1 + ln c; raw: c; binary: 1; tfidf: c times its value in "
+		  "--idf." },
 	{ 0, "top", "N|auto|all", TL_CALL(take_top), .help = "only the N features that weigh most",
 	  .more = "Only the N features that weigh most. auto: 4 times the square root of the "
 		  "number of tokens, at least 16." },
@@ -176,14 +177,14 @@ const struct tl_option tl_text_rows[] = {
 	  .more = "Values of words for --weights tfidf: lines \"word idf\", as jieba has them or "
 		  "'simidx-query idf' writes them." },
 	{ 0, "seed", "N", TL_CALL(take_seed), .help = "another hash: other fingerprints, as good",
-	  .more = "Use another hash (default 0). Its fingerprints are others and as good." },
+	  .more = "Use another hash (default: 0). Its fingerprints are others and as good." },
 	{ 0, "min-tokens", "N",
 	  TL_NUMBER(struct tl_text_options, how.min_tokens, 1, UINT32_MAX / 2),
 	  .help = "a text of fewer tokens is short (default: " TL_STRING(SIMIDX_SHORT_TOKENS) ")" },
 	{ 0, "short", "WHAT",
 	  TL_WORD_FROM(struct tl_text_options, short_texts, short_words, TL_SHORT_FLAG),
-	  .help = "short texts: flag (default), reject, exact",
-	  .more = "What becomes of short texts. flag (default): they are counted; reject: "
+	  .help = "short texts: flag, reject, exact (default: flag)",
+	  .more = "What becomes of short texts (default: flag). flag: they are counted; reject: "
 		  "they are left out; exact: they match only texts with the same words in the "
 		  "same order." },
 	{ 0 },

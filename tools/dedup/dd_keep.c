@@ -47,11 +47,11 @@ const struct tl_option dd_keep_rows[] = {
 	{ 0, "keep", "RULE", TL_CALL(call_keep),
 	  .help = "which document of a group stays (default: longest)",
 	  .more = "Which document of a group stays, and of those that are not near to it, and so "
-		  "on: longest (the default), shortest (bytes of text), newest, oldest "
+		  "on (default: longest): longest, shortest (bytes of text), newest, oldest "
 		  "(modification of its file), first (in the order of the inputs), max:FIELD or "
 		  "min:FIELD. The values of FIELD, a member in jsonl or a column of tsv and csv, "
 		  "are numbers or dates as RFC 3339 writes them; a document that has no such value "
-		  "comes last, and their number is told. Of equal ones the first stays. The others "
+		  "comes last, and a notice counts them. Of equal ones the first stays. The others "
 		  "are compared with the one that stays; texts that cannot be read again stay near "
 		  "to the first, which stays then, too. --stream keeps the first, and so do "
 		  "--no-verify, features and fingerprints, as nothing is compared again there." },

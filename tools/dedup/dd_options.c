@@ -83,7 +83,8 @@ static const struct tl_option near_rows[] = {
 	{ 0, "all", NULL, TL_FLAG(struct dd_options, compare_all),
 	  .help = "compare with all texts that may be near",
 	  .more = "Compare a text with all that are within --accept. Without this it is compared "
-		  "with the 64 nearest at most; how often that was not enough is told in the end. "
+		  "with the " TL_STRING(SIMIDX_DEDUP_MOST_COMPARED) " nearest at most; the "
+		  "summary says how often that was not enough. "
 		  "--pairs always compares with all." },
 	{ 0 },
 };
@@ -103,19 +104,15 @@ static const struct tl_option output_rows[] = {
 		  "document and the earlier one. A text is compared with all that are within "
 		  "--accept, as with --all." },
 	{ 0, "drop-list", NULL, TL_FLAG(struct dd_options, drop_list),
-	  .help = "print only what could go; with -0 for xargs -0",
-	  .more = "Print only what could go, as it is and without escapes: a path, or of a "
-		  "row its label or else FILE:LINE, a line. A row whose label stands for "
-		  "another row or a file, too, is FILE:LINE. With -0 each ends with a NUL "
-		  "byte, and so do the names that --files-from reads, as between find -print0 "
-		  "and xargs -0. Without -0 a name or label with line ends is not printed, as "
-		  "it would be taken for several names; that is told, and the exit code is 1. So "
-		  "it is with a path or FILE:LINE that another row has as its label. "
-		  "A text of standard input is not printed. FILE:LINE or a label is no name of "
-		  "a file, but there may be a file that has it as its name: do not remove such "
-		  "lines as files. What fingerprints alone have decided is not printed, but its "
-		  "number is told; with --no-verify, and of rows that have no texts, it is "
-		  "printed." },
+	  .help = "print only what you can delete; with -0 for xargs -0",
+	  .more = "Print only what you can delete: paths, of rows labels or FILE:LINE, one a "
+		  "line and without escapes. A row whose label names another row or a file, "
+		  "too, is FILE:LINE. With -0 names end with NUL bytes, for xargs -0, and so do the "
+		  "names that --files-from reads. Without -0 a name with line ends is skipped, "
+		  "with a warning and exit status 1, and so is one that another row has as its "
+		  "label. What fingerprints alone decided is only "
+		  "counted, unless --no-verify is given or the rows have no texts. Labels and "
+		  "FILE:LINE may be names of other files: do not delete these as files." },
 	{ 0, "stream", NULL, TL_FLAG(struct dd_options, stream),
 	  .help = "write the inputs that are new, as they come",
 	  .more = "Be a filter: write each input that is near to none before it to standard "
@@ -124,7 +121,8 @@ static const struct tl_option output_rows[] = {
 		  "line ends. With -0 such paths have no escapes and end with a NUL byte, and so "
 		  "do the names that --files-from reads. The line of --header is written first, "
 		  "once, unless the output is a file that begins with it; an input whose header "
-		  "is another one is rejected." },
+		  "is another one is rejected. For fingerprints, or many processes at once: "
+		  "'simidx-load --mode if-new --emit new'." },
 	{ 0, "output", "FILE", TL_TEXT(struct dd_options, output),
 	  .help = "with --stream: write what is new to FILE",
 	  .more = "With --stream: write what is new to FILE and not to standard output. Nothing is "
@@ -155,38 +153,39 @@ static const struct tl_option output_rows[] = {
 	  .more = "With --stream: remember what was new in the index INDEX, which is made if it is "
 		  "not there; what is in it is not new. --remember says what decides then. What "
 		  "was left out and would not be by that is remembered, too, without its label: "
-		  "the same inputs again leave out all that was left out before, but for documents "
-		  "that are then told as compared in vain (--all). What was written "
-		  "is synced before the commit that remembers it: after a crash the same inputs "
-		  "again, with >> to the same file, give each new one at least once." },
+		  "the same inputs again leave out all that was left out before, but for "
+		  "documents that are reported as compared without a match (--all). What was "
+		  "written is synced before the commit that remembers it: after a crash the "
+		  "same inputs again, with >> to the same file, give each new one at least once." },
 	{ 0, "resume", NULL, TL_FLAG(struct dd_options, resume),
 	  .help = "with --index: go on with a run that was killed",
-	  .more = "With --index: go on where the last run has made its last commit, if it did not "
-		  "come to its end. The options and inputs must be the same; those before that "
-		  "place are checked by their names, order and sizes. The files that are written "
-		  "are cut to what was committed, also where others have added to them since, so "
-		  "that nothing is lost and nothing is there twice; a later file of --output-dir "
-		  "that has contents is renamed to NAME.uncommitted.1, or the next number. "
-		  "Standard output must be the "
-		  "same file again (>>); from a pipe nothing can be taken back. A pipe that is an "
-		  "input must bring the same bytes again. What was kept before is decided by as "
-		  "of an earlier run: with --remember text that changes no decision. "
-		  "After a run that came to its end nothing is done, or other inputs are begun; "
-		  "so they are if no run has begun. Two runs with one INDEX at a time cannot both "
-		  "be resumed. Not with an index of an engine." },
+	  .more = "With --index: go on where the last run has made its last commit, if it did "
+		  "not finish. The options and inputs must be the same; those before that "
+		  "place are checked by their names, order and sizes. The files that are "
+		  "written are cut to what was committed, also where others have added to them "
+		  "since, so that nothing is lost or written twice; a later file of "
+		  "--output-dir that has contents is renamed to NAME.uncommitted.1, or the "
+		  "next number. Standard output must be the same file again (>>); from a pipe "
+		  "nothing can be taken back. A pipe that is an input must bring the same "
+		  "bytes again. What was kept before is decided by as of an earlier run: with "
+		  "--remember text that changes no decision. After a run that finished nothing "
+		  "is done, or other inputs are begun; so they are if no run has begun. Two "
+		  "runs with one INDEX at a time cannot both be resumed. Not with an index of "
+		  "an engine." },
 	{ 0, "remember", "WHAT", TL_WORD(struct dd_options, remember, remember_words),
 	  .help = "of texts in INDEX: fingerprint, sketch or text",
 	  .more = "With --index: what of each text that is new is kept in INDEX for the runs to "
-		  "come: fingerprint, sketch or text. It is chosen when the index is made, and "
-		  "stays. sketch (the default): at most 200 bytes, from which the similarity is "
-		  "estimated. It is written as '~83', and its standard error is 1.4 percent at 80 "
-		  "and less above; of texts of more than 3,000 words '~100' may differ in a few. "
-		  "text: the text itself, compressed, with which later ones are "
-		  "compared exactly; of one of more than 8 MB a sketch. How many bytes that takes "
-		  "is told in the end. fingerprint: nothing else. The fingerprints decide then "
-		  "(up to a weight of 160, as with --no-verify), and the similarity is 'fp'. An "
-		  "index of an earlier version or of an engine, one made with --no-verify, and one "
-		  "of features or bare fingerprints have fingerprints alone." },
+		  "come: fingerprint, sketch or text (default: sketch). It is chosen when the "
+		  "index is made, and stays. sketch: at most 200 bytes, from which the "
+		  "similarity is estimated. It is written as '~83', and its standard error is "
+		  "1.4 percent at 80 and less above; of texts of more than 3,000 words '~100' "
+		  "may differ in a few. text: the text itself, compressed, with which later "
+		  "ones are compared exactly; of one of more than 8 MB a sketch. The summary "
+		  "says how many bytes that takes. fingerprint: nothing else. The fingerprints "
+		  "decide then (up to a weight of " TL_STRING(SIMIDX_TEXT_RADIUS_IF_NEW) ", as "
+		  "with --no-verify), and the similarity is 'fp'. An index of an earlier "
+		  "version or of an engine, one made with --no-verify, and one of features or bare "
+		  "fingerprints have fingerprints alone." },
 	{ 0, "against", "INDEX", TL_LIST(struct dd_options, against),
 	  .help = "leave out what is near to documents of INDEX",
 	  .more = "Leave out, too, what is near to a document of the index INDEX, which is only "
@@ -244,7 +243,7 @@ static const struct tl_option evidence_rows[] = {
 	{ 0, "max-group", "N", TL_COUNT(struct dd_options, max_group, 1, UINT32_MAX - 1),
 	  .help = "leave out at most N for one document",
 	  .more = "Leave out at most N documents for one that this run has kept (default: any "
-		  "number). What is near to it beyond these stays, and that is told: a template is "
+		  "number). What is near to it beyond these stays, with a notice: a template is "
 		  "found so, whose texts are no copies. Not with --pairs or --index." },
 	{ 0 },
 };
@@ -261,15 +260,16 @@ static const struct tl_option resource_rows[] = {
 		  "needs more for that, or more than is left of the other half, is looked at in "
 		  "parts, which takes longer and changes nothing; if it does not fit beside an "
 		  "earlier one, a sketch of that decides; if it does not fit at all, it is "
-		  "rejected. Both are told. Of the other half, the program has "
+		  "rejected. A notice says so. Of the other half, the program has "
 		  "24M and each thread 1M, and the rest is for what must be known until the end: "
 		  "of each document 56 bytes at most (with --drop-list 72), of each file 150 "
 		  "bytes and its path, of one for --binary 56 more. When "
 		  "that is full, the run ends with exit 2: all that was read before is decided and "
-		  "printed, and it is told where reading has ended. If there are too many files, "
-		  "or likely too many rows, that is told at the beginning. Not in this are the "
-		  "pages of the index, which the system takes back when it needs them, and for "
-		  "each index of --against, 600K, and what is remembered of the texts that wait." },
+		  "printed, and a message says where reading stopped. If there are too many files, "
+		  "or likely too many rows, a message says so at the beginning. Not in this "
+		  "are the pages of the index, which the system takes back when it needs them, "
+		  "and for each index of --against, 600K, and what is remembered of the texts "
+		  "that wait." },
 	{ 0, "spill", "BYTES", TL_SIZE(struct dd_options, spill, 0, UINT64_MAX),
 	  .help = "disk for texts that cannot be read again",
 	  .more = "Texts of pipes and compressed files cannot be read again, so those that are "
@@ -339,18 +339,19 @@ static const struct tl_option rows[] = {
 		       "with a 2 at the end of each name of what it is near to; of a document of "
 		       "an earlier run or of --against these are id2, its id there, label2 and "
 		       "index2.") },
-	{ TL_PARAGRAPH("At the end the ten largest groups are told of which ten or more were left "
-		       "out, each with the beginning of the text that stays; and there is a "
-		       "warning, also with -q, if for one document more than 1,000 were left out "
-		       "and more than 1 % of all.") },
+	{ TL_PARAGRAPH("At the end the ten largest groups that had ten or more left out are "
+		       "listed, each with the beginning of the text that stays; and there is a "
+		       "warning, also with -q, if for one document more than 1,000 were left "
+		       "out and more than 1 % of all.") },
 	{ TL_PARAGRAPH("A text that is contained in a much longer one is not near to it. Texts "
 		       "without words are near to texts of the same bytes only, and empty ones to "
 		       "nothing. A file that is reached twice counts once, also by another name of "
-		       "it (a hard link); if it could go, each of its paths has a line. A file "
-		       "that has changed since it was read, or its owner, mode or hard links, is "
-		       "left out of groups and of --drop-list, and that is told. Its texts cannot "
-		       "be compared any more, so that fingerprints decide, which is told, too. But "
-		       "rows may be added to a file of rows: those before them are compared.") },
+		       "it (a hard link); if it can be deleted, each of its paths has a line. "
+		       "A file that has changed since it was read, or its owner, mode or hard "
+		       "links, is left out of groups and of --drop-list, with a notice. Its "
+		       "texts cannot be compared any more, so that fingerprints decide, also "
+		       "with a notice. But rows may be added to a file of rows: those before "
+		       "them are compared.") },
 	{ TL_SECTION("Formats") },
 	{ TL_PARAGRAPH("As 'simidx-load --help' describes them. All inputs have texts, or all have "
 		       "fingerprints, or all have features, which others have made of texts. Of "
@@ -384,8 +385,8 @@ const struct tl_command dd_command = {
 	.most = INT_MAX,
 	.summary = "find near-duplicates among files and rows",
 	.about = "Find near-duplicates among the inputs: files, rows of files, or with -r all "
-		 "files of directories. Groups of them are printed, and what of each could go. "
-		 "Nothing is deleted.",
+		 "files of directories. Groups of them are printed, and what you can delete of "
+		 "each. Nothing is deleted.",
 	.options = rows,
 };
 

@@ -189,7 +189,7 @@ static int begin_sinks(struct dd_output *output, struct dd_index *index, char en
 	for (int i = 0; i < DD_N_WRITTEN; i++)
 		goes_on |= sinks[i] && dd_mark_committed(mark, dd_sink_fd(sinks[i])) >= 0;
 	if (mark->is_open && mark->has_position)
-		tl_notice("%s: the last run did not come to its end, or is at work: --resume goes "
+		tl_notice("%s: the last run did not finish, or is at work: --resume goes "
 			  "on with it, and this run begins anew", output->options->index);
 	if (output->options->index && goes_on && dd_index_resume(index))
 		return TL_TROUBLE;
@@ -222,7 +222,7 @@ static int resume_sinks(struct dd_output *output, struct dd_index *index)
 		if (sinks[i])
 			code = dd_resume_cut(sinks[i], paths[i], &start->place[i]);
 		else if (start->place[i].inode)
-			code = tl_error("--resume: the run that did not come to its end had %s, "
+			code = tl_error("--resume: the run that did not finish had %s, "
 					"too", i == DD_DUPS ? "--dups" : "--evidence");
 	}
 	return code;
@@ -238,7 +238,7 @@ int dd_output_begin(struct dd_output *output, const struct dd_decider *decider, 
 	output->against = decider->against;
 	output->kind = decider->kind;
 	output->pairs = (struct dd_pairs){ output->options, output->files, output->keepers,
-					   decider->kind, { NULL, 0 } };
+					   decider->kind, { NULL, 0 }, 0 };
 	dd_keepers_begin(output->keepers, index, decider->against);
 	if (output->evidence)
 		dd_evidence_begin(output->evidence, decider->kind, decider->dedup);
@@ -589,7 +589,8 @@ void dd_output_tell(const struct dd_output *output, uint64_t documents)
 			  output->options->index);
 	if (counts->unnamed && output->dups)
 		tl_notice("%s document%s near to one of an earlier run, without a label: each may "
-			  "be that document itself, read again, so %s is no list of what can go",
+			  "be that document itself, read again, so %s is not a list of what to "
+			  "delete",
 			  tl_write_count(counts->unnamed, n),
 			  counts->unnamed == 1 ? " is" : "s are", output->options->dups);
 	if (counts->trusted)

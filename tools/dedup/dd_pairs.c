@@ -5,7 +5,24 @@
 
 #include "common/tl_escape.h"
 #include "common/tl_msg.h"
+#include "common/tl_term.h"
 #include "dedup/dd_columns.h"
+
+/* On a terminal columns have titles, and the widest of the first one is that of its title. */
+static void put_similarity(struct dd_pairs *pairs, FILE *out, struct dd_similarity similarity)
+{
+	char text[TL_NUMBER_SIZE];
+
+	if (out != stdout || !tl_term_is()) {
+		dd_columns_similarity(out, pairs->kind, similarity);
+		return;
+	}
+	if (!pairs->is_begun)
+		printf("%7s\tdocument\tnear to\n",
+		       pairs->kind == SIMIDX_DEDUP_FINGERPRINTS ? "bits" : "percent");
+	pairs->is_begun = 1;
+	printf("%7s", dd_columns_write_similarity(text, pairs->kind, similarity));
+}
 
 /* The last columns are the labels of both rows, as far as they have some. */
 static void put_labels(FILE *out, const struct dd_fact *row, const struct dd_fact *other)
@@ -67,7 +84,7 @@ int dd_pairs_put(struct dd_pairs *pairs, FILE *out, const simidx_dedup_near *nea
 	if (!other.name.line)
 		other.label = NULL;
 	if (!pairs->options->json) {
-		dd_columns_similarity(out, pairs->kind, similarity);
+		put_similarity(pairs, out, similarity);
 		putc('\t', out);
 		dd_columns_path(out, dd_files_path(pairs->files, fact.name.file), fact.name.line);
 		putc('\t', out);

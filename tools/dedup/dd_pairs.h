@@ -20,6 +20,7 @@ struct dd_pairs {
 	struct dd_keepers *keepers; /* with facts */
 	enum simidx_dedup_kind kind;
 	struct in_room label;       /* of a kept row */
+	int is_begun;               /* a terminal has the titles of columns */
 };
 
 /** Write one: in columns, or as --json asks for it. Returns 0, or TL_TROUBLE with a message. */

@@ -65,7 +65,7 @@ int dd_resume_check(const struct dd_options *options, const struct dd_mark *mark
 	if (*goes_on && (mark->kind > SIMIDX_DEDUP_FINGERPRINTS || mark->remember < 0))
 		return tl_error("%s: --resume: its mark is damaged", index);
 	if (*goes_on && mark->names != inputs->names)
-		return tl_error("%s: --resume: the run that did not come to its end had other "
+		return tl_error("%s: --resume: the run that did not finish had other "
 				"inputs, or another --output-dir", index);
 	if (*goes_on) {
 		tl_notice("%s: going on after row %s of these inputs", index,
@@ -73,19 +73,19 @@ int dd_resume_check(const struct dd_options *options, const struct dd_mark *mark
 		return 0;
 	}
 	if (!mark->has_position) {
-		tl_notice("%s: there is no run to go on with: beginning", index);
+		tl_notice("%s: no run to resume: starting a new one", index);
 		return 0;
 	}
 	if (!inputs->is_known)
-		return tl_error("%s: the last run came to its end, so there is nothing to resume: "
+		return tl_error("%s: the last run finished, so there is nothing to resume: "
 				"without --resume these inputs are read", index);
 	*is_done = mark->at.inputs == inputs->n && mark->at.digest == inputs->digest &&
 		   mark->names == inputs->names;
 	if (*is_done)
-		tl_notice("%s: the last run of these inputs came to its end: there is nothing to "
+		tl_notice("%s: the last run of these inputs finished: there is nothing to "
 			  "resume", index);
 	else
-		tl_notice("%s: the last run came to its end, and had other inputs, or another "
+		tl_notice("%s: the last run finished, and had other inputs, or another "
 			  "--output-dir: beginning",
 			  index);
 	return 0;
@@ -100,8 +100,8 @@ int dd_resume_cut(struct dd_sink *sink, const char *path, const struct dd_place 
 		return 0;
 	/* A file system may get another number when it is mounted again. */
 	if (here.inode != place->inode || here.born != place->born)
-		return tl_error("%s: is not what the run has written to that did not come to its "
-				"end, so --resume cannot go on with it", name);
+		return tl_error("%s: is not what the unfinished run has written to, so --resume "
+				"cannot go on with it", name);
 	if (here.length < place->length)
 		return tl_error("%s: has %llu bytes, and %llu were committed, so --resume cannot "
 				"go on with it%s", name, (unsigned long long)here.length,

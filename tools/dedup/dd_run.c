@@ -7,7 +7,6 @@
 #include "common/tl_number.h"
 #include "common/tl_report.h"
 #include "common/tl_text_options.h"
-#include "common/tl_utf8.h"
 #include "dedup/dd_again.h"
 #include "dedup/dd_binary.h"
 #include "dedup/dd_check.h"
@@ -319,7 +318,7 @@ static int take_row(struct run *run, const struct in_row *given, uint32_t file)
 		row.text = given->text;
 		row.text_size = given->text_size;
 		row.flags = dd_again_place(run->files, reader, given, file, &row.place);
-		run->all.not_utf8 += !tl_is_utf8(given->text, given->text_size);
+		dd_summary_look(&run->all, run->options, reader, given);
 	}
 	row.fp = given->fp;
 	if (kind == SIMIDX_DEDUP_FEATURES) {

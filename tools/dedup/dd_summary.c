@@ -6,6 +6,7 @@
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "common/tl_path.h"
+#include "common/tl_utf8.h"
 #include "dedup/dd_memory.h"
 
 #include <inttypes.h>
@@ -19,6 +20,18 @@ void dd_summary_skip(struct dd_summary *all, const char *path)
 {
 	if (!all->skipped++)
 		all->first_skipped = strdup(path);
+}
+
+void dd_summary_look(struct dd_summary *all, const struct dd_options *options,
+		     const struct in_reader *reader, const struct in_row *row)
+{
+	all->texts++;
+	all->not_utf8 += !tl_is_utf8(row->text, row->text_size);
+	if (reader->format != &in_format_text || options->inputs.format ||
+	    in_doubt_text(reader->path, row, options->bits) != IN_LISTS_FPS)
+		return;
+	if (!all->lists++)
+		all->first_list = strdup(reader->path);
 }
 
 void dd_summary_progress(struct dd_summary *all, const struct dd_options *options, uint64_t bytes,
@@ -44,7 +57,7 @@ void dd_summary_progress(struct dd_summary *all, const struct dd_options *option
 			 all->documents == 1 ? "" : "s",
 			 tl_write_amount((double)all->documents / seconds, rate),
 			 tl_write_amount((double)counts.near, near),
-			 options->pairs ? "pairs" : "near to others");
+			 options->pairs ? "pairs" : "near-duplicates");
 }
 
 /* Whether it is 10,000 or ten times as many, and so on. */
@@ -117,13 +130,20 @@ static void tell_odd(const struct dd_summary *all, const simidx_dedup_counts *co
 	char n[TL_NUMBER_SIZE];
 
 	if (counts->exhausted)
-		tl_notice("%s document%s compared with the %d nearest in vain, and had more that "
-			  "may be near (--all)",
+		tl_notice("%s document%s compared with the %d nearest without a match; more "
+			  "may be near (--all compares with all)",
 			  tl_write_count(counts->exhausted, n),
 			  counts->exhausted == 1 ? " was" : "s were", SIMIDX_DEDUP_MOST_COMPARED);
 	if (all->not_utf8)
 		tl_notice("%s text%s not UTF-8", tl_write_count(all->not_utf8, n),
 			  all->not_utf8 == 1 ? " is" : "s are");
+	if (all->lists)
+		tl_notice("%s text%s (%s%s): -F lines reads one a line",
+			  tl_write_count(all->lists, n),
+			  all->lists == 1 ? " looks like a list of fingerprints" :
+					    "s look like lists of fingerprints",
+			  all->lists == 1 ? "" : "first: ",
+			  all->first_list ? all->first_list : "?");
 	if (counts->too_long)
 		tl_notice("sketches decided %s time%s whether a text is near to a long one "
 			  "(without a sketch fingerprints), as --memory has no room for both",
@@ -166,7 +186,7 @@ static void tell_remembered(const struct dd_options *options, const simidx_dedup
 			  tl_write_count(counts->foreign, n[0]), counts->foreign == 1 ? "" : "s");
 }
 
-/* How many bytes of texts are left out or could go, and how many of these are of identical ones. */
+/* How many bytes of texts are left out or can be deleted, and how many are of identical ones. */
 static void write_bytes(const struct dd_options *options, const struct dd_output_counts *counts,
 			char out[], size_t size)
 {
@@ -176,8 +196,18 @@ static void write_bytes(const struct dd_options *options, const struct dd_output
 	if (counts->bytes)
 		snprintf(out, size, "; %s byte%s %s (%s identical)",
 			 tl_write_count(counts->bytes, n[0]), counts->bytes == 1 ? "" : "s",
-			 options->stream ? "left out" : "could go",
+			 options->stream ? "left out" : "can be deleted",
 			 tl_write_count(counts->same_bytes, n[1]));
+}
+
+/* Nothing was found, which says little to who does not know what was looked for. */
+static void tell_limit(const struct dd_summary *all, const struct dd_options *options)
+{
+	if (all->texts > 1 && !options->similarity_given && !options->stream &&
+	    !options->identical && !options->no_verify)
+		tl_notice("texts are near if they have %.0f %% of their runs of five words in "
+			  "common: --similarity 0.6 finds less similar ones",
+			  100 * options->similarity);
 }
 
 /* The last line. */
@@ -198,14 +228,19 @@ static void tell_all(const struct dd_summary *all, const struct dd_options *opti
 		tl_notice("%s document%s in %.1f s: %s pair%s%s", n[0], s, all->seconds, n[1],
 			  counts->near == 1 ? "" : "s", rejected);
 	else if (options->stream)
-		tl_notice("%s document%s in %.1f s: %s new, %s near to others%s%s", n[0], s,
-			  all->seconds,
+		tl_notice("%s document%s in %.1f s: %s new, %s near-duplicate%s%s%s", n[0],
+			  s, all->seconds,
 			  tl_write_count(all->documents - counts->near - counts->known, n[2]),
-			  n[1], rejected, bytes);
+			  n[1], counts->near == 1 ? "" : "s", rejected, bytes);
+	else if (!counts->near)
+		tl_notice("%s document%s in %.1f s: no %s%s", n[0], s, all->seconds,
+			  options->identical ? "identical documents" : "near-duplicates",
+			  rejected);
 	else
-		tl_notice("%s document%s in %.1f s: %s %s, in %s group%s%s%s", n[0], s,
+		tl_notice("%s document%s in %.1f s: %s %s%s in %s group%s%s%s", n[0], s,
 			  all->seconds, n[1],
-			  options->identical ? "identical to others" : "near to others",
+			  options->identical ? "identical document" : "near-duplicate",
+			  counts->near == 1 ? "" : "s",
 			  tl_write_count(counts->groups, n[2]), counts->groups == 1 ? "" : "s",
 			  rejected, bytes);
 }
@@ -228,6 +263,8 @@ uint64_t dd_summary_tell(const struct dd_summary *all, const struct dd_options *
 	tell_odd(all, &counts);
 	tell_remembered(options, &counts, remember == SIMIDX_DEDUP_TEXT);
 	dd_output_tell(output, all->documents);
+	if (!written.near)
+		tell_limit(all, options);
 	tell_all(all, options, &written);
 	return unread;
 }

@@ -12,11 +12,15 @@
 
 #include "dedup/dd_again.h"
 #include "dedup/dd_output.h"
+#include "input/in_reader.h"
 
 /** What was counted while inputs were read. */
 struct dd_summary {
 	uint64_t documents, rejected;
+	uint64_t texts;      /* of `documents` */
 	uint64_t not_utf8;   /* texts that are something else */
+	uint64_t lists;      /* files taken for one text that look like lists of fingerprints */
+	char *first_list;    /* the path of the first */
 	uint64_t skipped;    /* files found that are no texts */
 	uint64_t binary;     /* of `documents`: files that are no texts */
 	char *first_skipped; /* the path of the first */
@@ -27,6 +31,10 @@ struct dd_summary {
 
 /** A file that was found is no text. */
 void dd_summary_skip(struct dd_summary *all, const char *path);
+
+/** A text was read: count it, and what is odd about it. */
+void dd_summary_look(struct dd_summary *all, const struct dd_options *options,
+		     const struct in_reader *reader, const struct in_row *row);
 
 /**
  * Now and then, how far reading has come.

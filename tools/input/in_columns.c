@@ -24,10 +24,24 @@ static int call_delimiter(void *options, const char *value)
 	return -1;
 }
 
+/* A second one would take the place of the first, and its text would be lost silently. */
+static int call_text_field(void *options, const char *value)
+{
+	struct in_columns *columns = options;
+
+	if (columns->text && strcmp(columns->text, value) != 0) {
+		tl_usage_error("--text-field is given twice; several names go with commas: "
+			       "--text-field %s,%s", columns->text, value);
+		return -1;
+	}
+	columns->text = value;
+	return 0;
+}
+
 const struct tl_option in_columns_rows[] = {
 	{ 0, "fp-encoding", "ENC", TL_WORD(struct in_columns, encoding, tl_encoding_names),
-	  .help = "fingerprints are hex (default), dec, sdec or base64",
-	  .more = "How fingerprints are written. hex (default): zeros in front may be missing, and "
+	  .standard = "hex", .help = "how fingerprints are written",
+	  .more = "How fingerprints are written. hex: zeros in front may be missing, and "
 		  "\"0x\" or \"0X\" may be there; dec: decimal; sdec: decimal, negative where the "
 		  "highest bit is set; base64: of the bytes, the highest first, with padding. In "
 		  "jsonl a string, dec and sdec also a number." },
@@ -48,7 +62,7 @@ const struct tl_option in_columns_rows[] = {
 	  .help = "the same for \"label\"",
 	  .more = "The same for \"label\". In jsonl it is a string or a whole number. What \"id\" "
 		  "has is no label then." },
-	{ 0, "text-field", "NAME[,NAME]...", TL_TEXT(struct in_columns, text),
+	{ 0, "text-field", "NAME[,NAME]...", TL_CALL(call_text_field),
 	  .help = "tsv, csv, jsonl: where the text is",
 	  .more = "The column or member that has the text of a row, in place of \"text\": a name, "
 		  "or without a header a number. Of several with commas between the texts are "

@@ -25,6 +25,7 @@ struct in_columns {
 	const char *value;          /* --keep: a field whose value is wanted; NULL = none */
 	int keys_only;              /* ids and labels alone are read: rows are IN_KEY */
 	int texts_only;             /* ids and labels are not read */
+	int tells_unread;           /* a notice names the columns that could be labels */
 	int nul_ends;               /* ids and labels end with a NUL byte, and not with a line */
 };
 

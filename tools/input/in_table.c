@@ -5,6 +5,7 @@
 
 #include "common/tl_escape.h"
 #include "common/tl_fp.h"
+#include "common/tl_msg.h"
 #include "common/tl_number.h"
 
 #include <stdio.h>
@@ -198,6 +199,18 @@ static enum in_result check_header(struct in_reader *reader, const struct wanted
 	return IN_ROW;
 }
 
+/* Whose rows have neither label, id nor time, though there are columns that could be a label. */
+static void tell_unread(const struct in_reader *reader, uint64_t n, const char *names)
+{
+	const struct in_table *table = &((struct in_table_state *)reader->state)->columns;
+
+	if (reader->columns->tells_unread && !table->label && !table->id && !table->time &&
+	    n > (table->fp != 0) + table->n_texts)
+		tl_notice("%s: of the columns %s none is label, id or time: --label-field NAME "
+			  "makes one the label",
+			  reader->path, names);
+}
+
 static enum in_result read_header(struct in_reader *reader, const struct in_syntax *syntax)
 {
 	struct in_table_state *state = reader->state;
@@ -220,8 +233,10 @@ static enum in_result read_header(struct in_reader *reader, const struct in_synt
 		return rc;
 	choose_texts(&state->columns, &wanted, reader->columns);
 	rc = check_header(reader, &wanted, n, names);
-	if (rc == IN_ROW)
-		in_keep_head(reader);
+	if (rc != IN_ROW)
+		return rc;
+	tell_unread(reader, n, names);
+	in_keep_head(reader);
 	return rc;
 }
 
@@ -369,8 +384,10 @@ static enum in_result take_id(struct in_reader *reader, struct in_row *row,
 		return IN_ROW;
 	if (row->kind != IN_TEXT)
 		return in_fail(reader, IN_REJECTED,
-			       "id: expected a decimal number in 0..%llu, or nothing",
-			       (unsigned long long)SIMIDX_MAX_ID);
+			       "id: expected a decimal number in 0..%llu, or nothing%s",
+			       (unsigned long long)SIMIDX_MAX_ID,
+			       reader->columns->id && reader->row == 1 ?
+				       "; --label-field takes any text as the key" : "");
 	row->id = SIMIDX_NO_ID;
 	if (!fields->label.size && !reader->columns->label)
 		*label = &fields->id;
@@ -422,6 +439,19 @@ static int is_bare(const struct in_reader *reader, const struct fields *fields)
 				 reader->bits, "", &fp, reason, sizeof(reason));
 }
 
+/* Whether a row has a word where the id should be, and then a fingerprint, of which a name has
+ * neither the digits nor the length. */
+static int has_word_as_id(const struct in_reader *reader, const struct fields *fields)
+{
+	char reason[256];
+	uint64_t fp;
+
+	return ((struct in_table_state *)reader->state)->columns.exact &&
+	       !reader->columns->keys_only && fields->id.size && may_be_name(&fields->id) &&
+	       !tl_parse_encoded(reader->columns->encoding, fields->fp.data, fields->fp.size,
+				 reader->bits, "", &fp, reason, sizeof(reason));
+}
+
 /* The first row was rejected: say what helps if it names the columns, or has one alone. */
 static void suspect_header(struct in_reader *reader, const struct fields *fields)
 {
@@ -430,6 +460,9 @@ static void suspect_header(struct in_reader *reader, const struct fields *fields
 	if (is_bare(reader, fields))
 		snprintf(reader->reason + n, sizeof(reader->reason) - n,
 			 "; for fingerprints alone: --fp-field 1");
+	else if (has_word_as_id(reader, fields))
+		snprintf(reader->reason + n, sizeof(reader->reason) - n,
+			 "; if it is a label: --label-field 1 --fp-field 2");
 	else if (fields->id.size + fields->fp.size > 0 && may_be_name(&fields->id) &&
 	    may_be_name(&fields->fp))
 		snprintf(reader->reason + n, sizeof(reader->reason) - n,

@@ -8,6 +8,7 @@
 #include "common/tl_path.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include <simidx_load.h>
 
@@ -83,6 +84,10 @@ int ld_check_keys(const struct ld_options *options)
 	static const char takes[] = "--mode delete reads ids, labels, tsv, csv, jsonl or dump, not";
 	const struct in_files_options *inputs = &options->inputs;
 
+	for (size_t i = 0; i < inputs->n_operands; i++)
+		if (strcmp(inputs->operands[i], "-") && access(inputs->operands[i], F_OK))
+			return tl_error("%s: no such file; a few ids or labels: simidx-query "
+					"delete INDEX --label LABEL", inputs->operands[i]);
 	if (inputs->format)
 		return has_keys(inputs->format)
 			       ? TL_PROCEED
@@ -111,7 +116,7 @@ static int check_delete(const struct ld_options *options)
 				      inputs->columns.text ? "--text-field" : "--time");
 	if (options->create != LD_CREATE_IF_MISSING)
 		return tl_usage_error(
-			"--mode delete needs an index that is there, so --create does not fit");
+			"--mode delete needs an existing index, so --create does not fit");
 	return TL_PROCEED;
 }
 
@@ -221,7 +226,7 @@ int ld_check_together(const struct ld_options *options)
 		return tl_usage_error("--resume: a rebuild stores all or nothing, so there is "
 				      "nothing to resume");
 	if (options->resume && options->create != LD_CREATE_IF_MISSING)
-		return tl_usage_error("--resume goes on with an index that is there, so --create "
+		return tl_usage_error("--resume goes on with an existing index, so --create "
 				      "does not fit");
 	if (count_outputs(options) > 1)
 		return tl_usage_error(

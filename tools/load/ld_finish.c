@@ -133,7 +133,7 @@ static int build(struct ld_run *run, simidx_loader_report *report)
 		return TL_TROUBLE;
 	if (rc == SIMIDX_E_EXISTS && run->target->is_new &&
 	    run->options->create != LD_CREATE_TRUNCATE)
-		return tl_error("%s: somebody else made it meanwhile; nothing was stored, "
+		return tl_error("%s: another process has made it meanwhile; nothing was stored, "
 				"run the load again to add to it",
 				run->options->index);
 	run->is_unknown = rc == SIMIDX_E_UNKNOWN;

@@ -199,9 +199,9 @@ static int get(struct ld_target *target, const struct ld_mark *own, struct ld_ma
 	}
 	/* What comes from standard input next cannot be told from what came before. */
 	if (mark->files == LD_MARK_COMPLETE && reads_stdin(&options->inputs))
-		return tl_error("%s: --resume: the last load came to its end", options->index);
+		return tl_error("%s: --resume: the last load finished", options->index);
 	if (own->digest != mark->digest && mark->files == LD_MARK_COMPLETE)
-		return tl_error("%s: --resume: the last load came to its end, and it had other "
+		return tl_error("%s: --resume: the last load finished, and it had other "
 				"inputs: load these without --resume",
 				options->index);
 	if (own->digest != mark->digest)

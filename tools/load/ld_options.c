@@ -52,27 +52,29 @@ static const struct tl_option index_rows[] = {
 	{ 0, "create", "WHEN", TL_WORD(struct ld_options, create, create_words),
 	  .standard = "if-missing", .help = "if-missing, must or truncate",
 	  .more = "When an index is made. if-missing: if INDEX is not there; must: always, so it "
-		  "must not be there; truncate: always, and what is there is "
-		  "replaced: when a new one has been built, with --write insert, --merge never and "
+		  "must not be there; truncate: always, and an existing index is replaced: "
+		  "when a new one has been built, with --write insert, --merge never and "
 		  "--mode if-new or replace, and in HBase always, at the first row." },
 	{ 0, "plan", "PLAN", TL_TEXT(struct ld_options, plan),
 	  .help = "4x16, 10x26, 16x28, 20x31, 3x22, 2x32 or auto",
 	  .more = "Which sorted tables the index has: 4x16, 10x26, 16x28, 20x31, 3x22, 2x32 or "
-		  "auto (default). auto is 4x16, or 3x22 if --expect is above 50M. 'simidx-query "
-		  "plan' compares them." },
+		  "auto (default: auto). auto is 4x16, or 3x22 if --expect is above 50M. "
+		  "'simidx-query plan' compares them." },
 	{ 0, "expect", "N", TL_COUNT(struct ld_options, expect, 1, SIMIDX_MAX_ID),
 	  .help = "documents that the index is going to have" },
 	{ 0, "layout", "LAYOUT", TL_WORD(struct ld_options, layout, layout_words),
-	  .help = "blocks (default) or rows",
-	  .more = "How documents are stored: in compressed blocks (default) or as literal rows." },
+	  .help = "blocks or rows (default: blocks)",
+	  .more = "How documents are stored: blocks, which are compressed, or rows, as they are "
+		  "(default: blocks)." },
 	{ 0, "fill", "PERCENT", TL_NUMBER(struct ld_options, fill, 50, 100),
 	  .help = "how full blocks are made, 50..100 (default: 90)" },
 	{ 0, "bits", "F", TL_NUMBER(struct ld_options, bits, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS),
 	  .help = "bits of a fingerprint, 16..64 (default: " TL_STRING(SIMIDX_DEFAULT_BITS) ")" },
 	{ 0, "ids", "auto|none", TL_WORD(struct ld_options, no_ids, ids_words),
 	  .help = "none: distinct fingerprints only",
-	  .more = "Whether documents have ids. auto (default): yes, and labels if they are given; "
-		  "none: the index keeps distinct fingerprints only, without ids and labels." },
+	  .more = "Whether documents have ids (default: auto). auto: yes, and labels if they are "
+		  "given; none: the index keeps distinct fingerprints only, without ids and "
+		  "labels." },
 	{ 0, "fp2", NULL, TL_SET(struct ld_options, fp2, 1),
 	  .help = "with a second fingerprint for each document",
 	  .more = "With a second fingerprint for each document. An index of texts that has ids "
@@ -89,8 +91,7 @@ static const struct tl_option index_rows[] = {
 	  .more = "Permissions of its files in octal digits, such as 640 or 644 (default: 600), "
 		  "whatever the umask. The directory gets the same and search. Who may search must "
 		  "be able to write lock.mdb, or use --static." },
-	{ TL_PARAGRAPH("An index that is there must agree with those of these options that are "
-		       "given.") },
+	{ TL_PARAGRAPH("These options must match an index that exists already.") },
 	{ 0 },
 };
 
@@ -125,14 +126,15 @@ static const struct tl_option text_rows[] = {
 static const struct tl_option write_rows[] = {
 	{ 0, "mode", "MODE", TL_WORD(struct ld_options, mode, ld_mode_words), .standard = "add",
 	  .help = "add, if-new, replace or delete",
-	  .more = "What is done with a row. add: store it. if-new: store it unless a document that "
-		  "is near is there, also one of an earlier row; such a row is left out, which is "
-		  "no error. replace: store it in the place of the document with its id, without "
-		  "an id of the one with its label, whose id it keeps; if there is none, add it. "
-		  "The row is the whole document: without a label it has none afterwards. delete: "
-		  "delete the document with its id, without an id the one with its label; see "
-		  "Deleting below. All but add change the index row by row, so that nothing is "
-		  "rebuilt." },
+	  .more = "What is done with a row. add: store it. if-new: store it unless a near "
+		  "document is stored, also one of an earlier row; such a row is left out, "
+		  "which is no error. replace: store it in the place of the document with its "
+		  "id, without an id of the one with its label, whose id it keeps; if there is "
+		  "none, add it. The row is the whole document: without a label it has none "
+		  "afterwards. delete: delete the document with its id, without an id the one "
+		  "with its label; see Deleting below. All but add change the index row by "
+		  "row, so that nothing is rebuilt. To compare the texts themselves: "
+		  "'simidx-dedup --stream --index'." },
 	{ 'k', "radius", "K", TL_NUMBER(struct ld_options, radius, 0, SIMIDX_MAX_RADIUS),
 	  .help = "if-new: near is what differs in at most K bits",
 	  .more = "With --mode if-new: near is what differs in at most K bits. The default for "
@@ -151,10 +153,10 @@ static const struct tl_option write_rows[] = {
 		  "second fingerprints of the index were made from runs of three words, and "
 		  TL_STRING(SIMIDX_TEXT_RADIUS_IF_NEW_SAME) " "
 		  "where they were made from the features of the first ones: stricter than a "
-		  "search, as nobody looks at what is left out. Notices made from one template can "
+		  "search, as no one checks what is left out. Notices made from one template can "
 		  "be as near to each other as copies are; --emit dup shows what is left out." },
 	{ 0, "touch", NULL, TL_FLAG(struct ld_options, touch),
-	  .help = "if-new: what is there gets the time of the row",
+	  .help = "if-new: the near document gets the time of the row",
 	  .more = "With --mode if-new, in an index with --times: where a row is left out, the "
 		  "nearest document that is near gets its time, that of --time or now, unless it "
 		  "has a later one. So what is still seen does not grow old. A row whose id or "
@@ -178,17 +180,17 @@ static const struct tl_option write_rows[] = {
 		  "written lines whose rows are not stored; when it goes on with --resume (and "
 		  ">>), these come again and none is lost. Half a line at the end of the file is "
 		  "then removed. With an index in Redis, where a commit decides, lines come after "
-		  "it: a load that is killed just then has stored rows without their lines. And "
-		  "of a row that another writer was before in this moment, only the id of what is "
-		  "near is known." },
+		  "it: a load that is killed just then has stored rows without their lines. "
+		  "For a row that another writer stored first, only the id of the near "
+		  "document is known." },
 	{ 0, "write", "HOW", TL_WORD(struct ld_options, write, write_words), .standard = "auto",
 	  .help = "auto, insert or rebuild",
 	  .more = "How documents get into the index. insert: add the documents to the index and "
 		  "commit now and then (--commit), while others read it. rebuild: build a new "
-		  "index of what is there and the inputs, and put it in the place of the old one. "
-		  "auto: build an index that is not there; insert into one that is, but when more "
-		  "than 100,000 documents and more than 5 % of the index have come, rebuild it "
-		  "with the rest." },
+		  "index of its documents and the inputs, and put it in the place of the old "
+		  "one. auto: build an index that is not there; insert into one that is, but "
+		  "when more than 100,000 documents and more than 5 % of the index have come, "
+		  "rebuild it with the rest." },
 	{ 0, "from", "OTHER", TL_LIST(struct ld_options, from),
 	  .help = "first take over the documents of this index",
 	  .more = "Take over all documents of the index OTHER before those of the inputs, by a "
@@ -196,14 +198,14 @@ static const struct tl_option write_rows[] = {
 	{ 0, "on-duplicate", "WHAT", TL_WORD(struct ld_options, duplicates, duplicate_words),
 	  .standard = "reject", .help = "reject or first",
 	  .more = "What to do when an id or label is already in use. reject: the row is an error; "
-		  "first: keep the document that is there, which is no error. --mode replace is "
+		  "first: keep the stored document, which is no error. --mode replace is "
 		  "for those that are to take its place, and --touch for those that are seen "
 		  "again." },
 	{ 0, "resume", NULL, TL_FLAG(struct ld_options, resume),
 	  .help = "go on with a load that was interrupted",
 	  .more = "Go on with a load by insertion that was interrupted. The inputs must be the "
 		  "same, and standard input must bring the same again. If nothing of them was "
-		  "stored yet, begin. A load that has come to its end has nothing left to do. Of "
+		  "stored yet, begin. A load that has finished has nothing left to do. Of "
 		  "two that go on at once, one ends with an error. With an index in HBase a load "
 		  "that is still at work does, too." },
 	{ 0, "commit", "N", TL_COUNT(struct ld_options, commit, 1, SIMIDX_MAX_ID),
@@ -246,7 +248,7 @@ static const struct tl_option write_rows[] = {
 static const struct tl_option resource_rows[] = {
 	{ 0, "memory", "SIZE", TL_SIZE(struct ld_options, memory, MIN_MEMORY, SIZE_MAX / 2),
 	  .standard = "1G", .help = "memory to build in, at least 64M",
-	  .more = "Memory to build in, at least 64M; K, M and G are binary." },
+	  .more = "Memory to build in, at least 64M; K, M, G and T are binary." },
 	{ 0, "tmpdir", "DIR", TL_TEXT(struct ld_options, tmpdir),
 	  .help = "where temporary files are made",
 	  .more = "Where temporary files are made (default: $TMPDIR, or beside INDEX)." },
@@ -381,7 +383,7 @@ static const struct tl_option rows[] = {
 		     "for the seventh line, if it differs from document 42 in one bit of weight "
 		     "9.") },
 	{ TL_EXAMPLE("simidx-load --mode replace articles.index today.jsonl",
-		     "New versions of articles that are there, and new ones.") },
+		     "New versions of stored articles, and new ones.") },
 	{ TL_EXAMPLE("ls articles/old-*.txt | simidx-load --mode delete -F labels articles.index -",
 		     "Delete documents by their labels, one a line.") },
 	{ TL_EXAMPLE("simidx-load --mode delete -F ids index ids.txt",
@@ -399,11 +401,11 @@ const struct tl_command ld_command = {
 	.operands = "INDEX INPUT...",
 	.least = 1,
 	.most = INT_MAX,
-	.summary = "store documents in a near-duplicate index",
-	.about = "Store documents in the near-duplicate index INDEX, a directory or the URI of an "
-		 "index that an engine holds, which is made if it is not there. An INPUT is a "
-		 "file, or with -r a directory; '-' is standard input and needs -F. With --from no "
-		 "INPUT is needed.",
+	.summary = "store, replace and delete documents in a near-duplicate index",
+	.about = "Store, replace and delete documents in the near-duplicate index INDEX, a "
+		 "directory or the URI of an index that an engine holds, which is made if it "
+		 "is not there. An INPUT is a file, or with -r a directory; '-' is standard "
+		 "input and needs -F. With --from no INPUT is needed.",
 	.options = rows,
 };
 
@@ -424,6 +426,7 @@ static int take_operands(struct ld_options *options, char **operands, size_t n)
 		in_guard_add(options->from.at[i]);
 	inputs->format = in_format_at(inputs->format_word);
 	inputs->columns.keys_only = options->mode == LD_DELETE;
+	inputs->columns.tells_unread = !inputs->columns.keys_only;
 	inputs->columns.nul_ends = inputs->columns.keys_only && inputs->nul_lists;
 	inputs->may_recurse = 1;
 	inputs->operands = operands + 1;

@@ -131,7 +131,7 @@ void ld_report_reject(struct ld_report *report, const char *place, const char *r
 	tl_report_reject(report->rejects, place, reason);
 	if (report->rejected <= MAX_REPORTED)
 		tl_error("%s%s%s%s", place, *place ? ": " : "", reason,
-			 is_first ? " (--on-duplicate first keeps what is there, without an error)"
+			 is_first ? " (--on-duplicate first keeps the stored one, without an error)"
 				  : "");
 	else if (report->rejected == MAX_REPORTED + 1)
 		tl_error("more rejected rows are only counted");
@@ -260,7 +260,8 @@ void ld_report_success(struct ld_report *report)
 	if (report->there)
 		fprintf(line, "; %s already there", tl_write_count(report->there, count));
 	if (report->near)
-		fprintf(line, "; %s near to others", tl_write_count(report->near, count));
+		fprintf(line, "; %s near-duplicate%s", tl_write_count(report->near, count),
+			report->near == 1 ? "" : "s");
 	if (report->touched)
 		fprintf(line, ", %s touched", tl_write_count(report->touched, count));
 	if (report->missing)

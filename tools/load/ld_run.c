@@ -411,7 +411,7 @@ static void advise_unknown(const struct ld_run *run, int is_measured)
 			 "there%s", path,
 			 word, tl_write_count(run->report.documents, n[0]), resume);
 	else
-		tl_error("%s: 'simidx-query stats %s' shows what is there%s", path, word, resume);
+		tl_error("%s: 'simidx-query stats %s' shows what is stored%s", path, word, resume);
 }
 
 /* What a load that did not finish leaves, and how to go on. */

@@ -32,12 +32,14 @@ const struct tl_option qr_ask_rows[] = {
 	{ 0, "second", "FP", TL_TEXT(struct qr_ask, fp2_text),
 	  .help = "the second fingerprint of the query",
 	  .more = "The second fingerprint of the query (in jsonl a member fp2), where the index "
-		  "has them: both together differ in at most 16 bits, or as --accept says." },
+		  "has them: both together differ in at most "
+		  TL_STRING(FP2_RADIUS) " bits, or as --accept says." },
 	{ TL_PARAGRAPH("Near to a text is what differs in bits that hardly matter for it. Each bit "
 		       "has a weight, 32 times how far the features of the text outvote each other "
 		       "in it. The distance is the sum of the weights of the bits that differ, in "
-		       "both fingerprints where the index has two. At most 14 bits of the first "
-		       "may differ, not counting those of weight 0:") },
+		       "both fingerprints where the index has two. At most "
+		       TL_STRING(SIMIDX_TEXT_BITS) " bits of the first may differ, not "
+			  "counting those of weight 0:") },
 	{ 0, "accept", "A", TL_NUMBER(struct qr_ask, accept, 0, MAX_WEIGHT_SUM),
 	  .help = "weights up to A are near (default: " TL_STRING(SIMIDX_TEXT_RADIUS) ")",
 	  .more = "Weights up to A are near, a whole number (default: "
@@ -48,8 +50,8 @@ const struct tl_option qr_ask_rows[] = {
 		  "without them)." },
 	{ 0, "probes", "P", TL_COUNT(struct qr_ask, probes, 1, MAX_PROBES),
 	  .help = "look up the P likeliest ranges (default: " TL_STRING(SIMIDX_TEXT_PROBES) ")",
-	  .more = "Look up the P likeliest ranges of the tables, and judge what is there. Without "
-		  "this option they are " TL_STRING(SIMIDX_TEXT_PROBES) ", with plan 3x22 "
+	  .more = "Look up the P likeliest ranges of the tables, and compare what is in them. "
+		  "Without this option they are " TL_STRING(SIMIDX_TEXT_PROBES) ", with plan 3x22 "
 		  TL_STRING(SIMIDX_TEXT_PROBES_3X22) ", and an index of up to 128 "
 		  "documents for each of them is searched as a whole, which takes no longer. Of an "
 		  "index in HBase they are 16, whatever its size." },

@@ -321,14 +321,15 @@ static const char *const keeps[] = { "first", "last", "label", "longest", NULL }
 static const struct tl_option rows[] = {
 	{ TL_GROUP(qr_join_rows, struct options, join) },
 	{ 0, "link", "star|single", TL_WORD(struct options, link, links),
-	  .help = "what belongs together (default: star)",
-	  .more = "star (default): all documents of a cluster are near to its keeper. single: each "
-		  "is near to another one, so that chains may join what is not alike." },
+	  .standard = "star", .help = "what belongs together",
+	  .more = "What belongs together. star: all documents of a cluster are near to its "
+		  "keeper. single: each is near to another one, so that chains may join what "
+		  "is not alike." },
 	{ 0, "max-size", "N", TL_COUNT(struct options, max_size, 2, UINT64_MAX),
 	  .help = "at most N documents in a cluster" },
 	{ 0, "keep", "first|last|label|longest", TL_WORD(struct options, keep, keeps),
-	  .help = "which document is kept (default: first)",
-	  .more = "Which document of a cluster is kept: the first, with the smallest id (default); "
+	  .standard = "first", .help = "which document is kept",
+	  .more = "Which document of a cluster is kept: the first, with the smallest id; "
 		  "the last, with the largest id; the one whose label comes first by its bytes; or "
 		  "the longest, which is the largest of the files that the labels name, and of "
 		  "equal ones the one with the smallest id. For that, labels must be paths as "
@@ -337,9 +338,9 @@ static const struct tl_option rows[] = {
 		  "others must be regular files that can be read. A compressed file counts with "
 		  "its compressed size." },
 	{ 0, "drop-list", NULL, TL_FLAG(struct options, drop_list),
-	  .help = "print only the ids that can go, one a line",
-	  .more = "Print only the ids that can go, one a line, as 'simidx-load --mode delete -F "
-		  "ids' reads them; of an index without ids their fingerprints." },
+	  .help = "print only the ids that you can delete, one a line",
+	  .more = "Print only the ids that you can delete, one a line, as 'simidx-load --mode "
+		  "delete -F ids' reads them; of an index without ids their fingerprints." },
 	{ 0, "order", NULL, TL_FLAG(struct options, order),
 	  .help = "all labels, near documents together",
 	  .more = "Print the labels of all documents of the index, one a line, by ascending id, "
@@ -376,7 +377,7 @@ const struct qr_command qr_clusters = {
 	.line = { .name = "clusters", .operands = "INDEX", .least = 1, .most = 1,
 		  .summary = "put near documents into clusters",
 		  .about = "Put the near documents of one snapshot into clusters, each with one "
-			   "that is kept and others that can go. Nothing is deleted.",
+			   "that is kept and others that you can delete. Nothing is deleted.",
 		  .options = rows, .program = &qr_program },
 	.takes_index = 1,
 	.run = run_clusters,

@@ -118,7 +118,7 @@ static const struct tl_option rows[] = {
 	  .help = "change how full blocks are made, 50..100" },
 	{ 0, "memory", "SIZE", TL_SIZE(struct options, memory, MIN_MEMORY, SIZE_MAX / 2),
 	  .standard = "1G", .help = "memory to work in, at least 64M",
-	  .more = "Memory to work in, at least 64M; K, M and G are binary." },
+	  .more = "Memory to work in, at least 64M; K, M, G and T are binary." },
 	{ 0, "tmpdir", "DIR", TL_TEXT(struct options, tmpdir),
 	  .help = "where temporary files are made",
 	  .more = "Where temporary files are made (default: $TMPDIR, or "
@@ -135,7 +135,7 @@ static const struct tl_option rows[] = {
 		       "simidx-load --resume, the layout and the permissions stay.") },
 	{ TL_PARAGRAPH("Without NEW the new index takes the place of the old one in one step, and "
 		       "the old files are removed. Programs that read go on; programs that write "
-		       "wait, or are told that the index is locked. If the command is killed, "
+		       "wait, or get an error that the index is locked. If the command is killed, "
 		       "INDEX is the old index or the new one. Beside INDEX there must be room for "
 		       "the new index and for temporary files.") },
 	{ TL_PARAGRAPH("With NEW the index INDEX is only read. NEW must not exist or be an empty "

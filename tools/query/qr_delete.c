@@ -5,6 +5,7 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
+#include "common/tl_path.h"
 #include "common/tl_options.h"
 #include "common/tl_time.h"
 #include "query/qr_json.h"
@@ -118,6 +119,19 @@ static const char *documents(uint64_t n)
 	return n == 1 ? "document" : "documents";
 }
 
+/* A deletion failed. What is deleted is written anew without it, so a full disk is in the way. */
+static int fail(const struct deletion *d, const simidx_error *err)
+{
+	char room[TL_PATH_WORD_SIZE];
+
+	qr_fail(d->ctx, err);
+	if (err->code == SIMIDX_E_NO_SPACE)
+		tl_notice("%s: deleting needs room, too: make some, or write a smaller index to "
+			  "another disk with 'simidx-query compact %s NEW'",
+			  d->ctx->path, tl_path_word(d->ctx->path, room));
+	return TL_TROUBLE;
+}
+
 /* Returns the exit code. */
 static int tell_older(const struct deletion *d, uint64_t count, int is_dry)
 {
@@ -187,7 +201,7 @@ static int delete_older(struct deletion *d)
 	if (tl_stop_requested())
 		tl_error("stopped by a signal");
 	else
-		qr_fail(d->ctx, &err);
+		fail(d, &err);
 	if (tl_stop_requested() || d->n_before || d->n)
 		tell_part(d);
 	return TL_TROUBLE;
@@ -311,7 +325,7 @@ static int delete_keys(struct deletion *d)
 		return tell_keys(d);
 	if (rc == SIMIDX_E_STOPPED || (rc == SIMIDX_E_BUSY && tl_stop_requested()))
 		return tl_error("stopped by a signal; nothing has changed");
-	qr_fail(d->ctx, &err);
+	fail(d, &err);
 	stored = simidx_writer_stored(d->writer);
 	if (stored)
 		tl_notice("%s: %s %s deleted all the same", d->ctx->path, tl_write_count(stored, n),
@@ -405,25 +419,25 @@ static const struct tl_option rows[] = {
 		       "ends the command, what it has deleted so far stays deleted, and the same "
 		       "command deletes the rest. The bytes of what is deleted stay in the file "
 		       "until their place is needed; 'simidx-query compact' removes them.") },
-	{ TL_PARAGRAPH("An index that an engine holds, such as hbase://..., takes --id and "
-		       "--label; it keeps no times. 'simidx-load --mode delete' reads many keys "
-		       "from files.") },
+	{ TL_PARAGRAPH("An index that an engine holds takes --id and --label. One in HBase keeps "
+		       "no times; how to delete old documents in Redis is in doc/redis.md, "
+		       "\"Times\". 'simidx-load --mode delete' reads many keys from files.") },
 	{ TL_SECTION("Output") },
 	{ TL_PARAGRAPH("A line on standard error with the number of documents, and with "
-		       "--older-than the time it stands for. A KEY that is not there is told "
-		       "before. With --json an object on standard output: deleted and missing are "
-		       "numbers of documents and of keys; with --older-than it has older_than, a "
-		       "time such as 2026-11-26T08:15:00Z, and deleted, or with --dry-run old. "
-		       "Where a deletion fails or is stopped there is no object, but a line on "
-		       "standard error says how many were deleted.") },
+		       "--older-than the time it stands for. A KEY that is not found is listed "
+		       "first. With --json an object on standard output: deleted and missing "
+		       "are numbers of documents and of keys; with --older-than it has "
+		       "older_than, a time such as 2026-11-26T08:15:00Z, and deleted, or with "
+		       "--dry-run old. Where a deletion fails or is stopped there is no "
+		       "object, but a line on standard error says how many were deleted.") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query delete pages --older-than 30d",
 		     "Forget pages that were not seen for 30 days.") },
 	{ TL_EXAMPLE("simidx-query delete articles.index --label articles/3.txt articles/7.txt",
 		     "Delete two documents by their labels.") },
 	{ TL_SECTION("Exit status") },
-	{ TL_PARAGRAPH("0: all was deleted, also where nothing was old. 1: a KEY was not there; "
-		       "the others were deleted. 2: trouble.") },
+	{ TL_PARAGRAPH("0: all was deleted, also where nothing was old. 1: a KEY was not found; "
+		       "the others were deleted. 2: error.") },
 	{ 0 },
 };
 

@@ -98,6 +98,9 @@ static int dump(struct qr_context *ctx, enum format format)
 		rc = begin(ctx, format == FULL, &walk, &err);
 	if (rc)
 		return qr_fail_damaged(ctx, &err);
+	if (ctx->width && format == TSV)
+		printf("id\tfingerprint\tlabel%s\n",
+		       ctx->info.flags & SIMIDX_CREATE_TIMES ? "\ttime" : "");
 	while (!code && !tl_output_failed()) {
 		rc = simidx_walk_next(walk, &document, &err);
 		if (rc == SIMIDX_E_END)
@@ -137,15 +140,15 @@ static int run_dump(struct qr_context *ctx, int argc, char **argv)
 static const struct tl_option rows[] = {
 	{ 0, "format", "tsv|jsonl|full", TL_WORD(struct options, format, formats),
 	  .help = "how rows are written (default: tsv)",
-	  .more = "tsv (default, except with --json): id, fingerprint and label, separated by "
-		  "tabs; the label has the escapes \\t \\n \\r \\\\ \\xHH. An index with times has "
-		  "a fourth column, time, such as 2026-11-26T08:15:00Z, empty where it is not "
-		  "known. jsonl: objects with the members id, label, fp, fp2 where the index has "
-		  "it (null where repair has not found it), and time where it is known; a label "
-		  "that is not UTF-8 is hexadecimal in label_hex. full: a first line with all that "
-		  "the index is besides its documents: bits, profile, next_id, the mark of a "
-		  "program and more; the documents as in jsonl; and a last line with their "
-		  "number." },
+	  .more = "How rows are written (default: tsv, with --json jsonl). tsv: id, fingerprint "
+		  "and label, separated by tabs; the label has the escapes \\t \\n \\r \\\\ "
+		  "\\xHH. An index with times has a fourth column, time, such as "
+		  "2026-11-26T08:15:00Z, empty where it is not known. jsonl: objects with the "
+		  "members id, label, fp, fp2 where the index has it (null where repair has "
+		  "not found it), and time where it is known; a label that is not UTF-8 is "
+		  "hexadecimal in label_hex. full: a first line with all that the index is "
+		  "besides its documents: bits, profile, next_id, the mark of a program and "
+		  "more; the documents as in jsonl; and a last line with their number." },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query dump index | simidx-load -F dump copy -",
 		     "Build another index of the same documents.") },

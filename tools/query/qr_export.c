@@ -201,14 +201,12 @@ static void tell(const struct export *export)
 static int run_export(struct qr_context *ctx, int argc, char **argv)
 {
 	static struct export export;
-	struct options options = { .format = -1 };
+	struct options options = { 0 };
 	int code = qr_parse(&qr_export, ctx, &options, argc, argv);
 	struct timespec now;
 
 	if (code != TL_PROCEED)
 		return code;
-	if (options.format < 0)
-		return tl_usage_error("--format is missing: %s", formats[HBASE_SEQUENCE]);
 	export.dir = argv[optind];
 	code = qr_open(ctx);
 	if (!code)
@@ -236,7 +234,7 @@ static int run_export(struct qr_context *ctx, int argc, char **argv)
 
 static const struct tl_option rows[] = {
 	{ 0, "format", "hbase-sequence", TL_WORD(struct options, format, formats),
-	  .help = "for which program",
+	  .standard = "hbase-sequence", .help = "for which program",
 	  .more = "For which program. hbase-sequence: SequenceFiles in the form of HBase's Export, "
 		  "for its Import: DIR/index for the table that is searched, DIR/docs for that of "
 		  "the documents. doc/hbase-load.md has the commands." },
@@ -245,7 +243,7 @@ static const struct tl_option rows[] = {
 	  .more = "The plan of the index in HBase, which decides how many rows a document has: "
 		  QR_HBASE_PLANS " (default: that of the index)." },
 	{ TL_SECTION("Examples") },
-	{ TL_EXAMPLE("simidx-query export --format hbase-sequence index /tmp/rows",
+	{ TL_EXAMPLE("simidx-query export index /tmp/rows",
 		     "All rows of the index in HBase, for a bulk load of many documents.") },
 	{ TL_SECTION("Exit status") },
 	{ TL_PARAGRAPH("0: exported. 1: damage was found, and nothing is left at DIR. 2: anything "

@@ -179,7 +179,7 @@ static const struct tl_option rows[] = {
 	{ TL_EXAMPLE("simidx-query get index 91b7584a2265b1f5",
 		     "All documents with exactly this fingerprint.") },
 	{ TL_SECTION("Exit status") },
-	{ TL_PARAGRAPH("0: all were found. 1: something was not found. 2: trouble.") },
+	{ TL_PARAGRAPH("0: all were found. 1: something was not found. 2: error.") },
 	{ 0 },
 };
 

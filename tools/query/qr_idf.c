@@ -235,7 +235,7 @@ static const struct tl_option rows[] = {
 	{ TL_EXAMPLE("simidx-load --extractor tfidf --idf words.idf index articles.jsonl",
 		     "Use it.") },
 	{ TL_SECTION("Exit status") },
-	{ TL_PARAGRAPH("0: done. 1: there were no texts. 2: trouble, also with a row that is no "
+	{ TL_PARAGRAPH("0: done. 1: there were no texts. 2: error, also with a row that is no "
 		       "text; then nothing is printed.") },
 	{ 0 },
 };

@@ -31,9 +31,9 @@ const struct tl_option qr_join_rows[] = {
 		  "made from runs of three words. "
 		  "From 8 on, and where that is faster, all are compared with all." },
 	{ 0, "memory", "SIZE", TL_SIZE(struct qr_join, memory, 16 << 20, UINT64_C(1) << 46),
-	  .help = "work in this much memory (default: 256M)",
-	  .more = "Work in about this much memory, such as 1G (default: 256M). What does not fit "
-		  "goes to temporary files." },
+	  .standard = "256M", .help = "work in this much memory",
+	  .more = "Work in about this much memory, such as 1G. What does not fit goes to "
+		  "temporary files." },
 	{ 0, "tmpdir", "DIR", TL_TEXT(struct qr_join, tmpdir),
 	  .help = "temporary files go there (default: $TMPDIR or /tmp)" },
 	{ 0 },

@@ -149,7 +149,7 @@ static int run_plan(struct qr_context *ctx, int argc, char **argv)
 
 static const struct tl_option rows[] = {
 	{ 0, "documents", "N", TL_COUNT(struct request, documents, 1, SIMIDX_MAX_ID),
-	  .help = "how many documents; K, M or G may follow",
+	  .help = "how many documents; K, M, G or T may follow",
 	  .more = "How many documents there will be, such as 20M (default: those of INDEX)." },
 	{ 'k', "radius", "K", TL_NUMBER(struct request, radius, 0, SIMIDX_MAX_RADIUS),
 	  .help = "queries allow K bits to differ, 0..64 (default: "

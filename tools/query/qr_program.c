@@ -6,9 +6,11 @@
 #include "common/tl_help.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
+#include "common/tl_path.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int call_block_index(void *options, const char *value)
 {
@@ -36,15 +38,15 @@ static const struct tl_option global_rows[] = {
 	{ 'q', "quiet", NULL, TL_FLAG(struct qr_context, quiet),
 	  .help = "no progress, notices and summaries" },
 	{ 0, "color", "WHEN", TL_WORD(struct qr_context, color, tl_color_words),
-	  .help = "colours: auto (default), always or never",
-	  .more = "When to mark the digits of fingerprints that differ from the query: auto "
-		  "(default): on a terminal, unless the environment has NO_COLOR; always; never." },
+	  .standard = "auto", .help = "colours: auto, always or never",
+	  .more = "When to mark the digits of fingerprints that differ from the query. auto: "
+		  "on a terminal, unless the environment has NO_COLOR; always; never." },
 	{ 0, "threads", "N", TL_NUMBER(struct qr_context, threads, 1, TL_MAX_THREADS),
 	  .help = "search with N threads (default: one a core)" },
 	{ 0, "static", NULL, TL_FLAG(struct qr_context, is_static),
-	  .help = "nobody writes to the index meanwhile: take no locks",
-	  .more = "Nobody writes to the index meanwhile: take no locks. For an index on a "
-		  "read-only file system, or one that belongs to somebody else." },
+	  .help = "take no locks, as no one writes to the index",
+	  .more = "Take no locks. Only while no one writes to the index, as on a read-only file "
+		  "system or if it belongs to another user." },
 	{ 0, "force", NULL, TL_FLAG(struct qr_context, force),
 	  .help = "accept a network file system, at your own risk" },
 	{ 0, "untrusted", NULL, TL_FLAG(struct qr_context, is_untrusted),
@@ -58,14 +60,14 @@ static const struct tl_option global_rows[] = {
 	  .more = "Have searches check each block that they read for the first time, and labels: "
 		  "damage ends them with an error instead of wrong answers. The first searches "
 		  "take longer. dump, get, backup, compact and verify always check." },
-	{ 0, "block-index", "auto|never|SIZE", TL_CALL(call_block_index),
+	{ 0, "block-index", "auto|never|SIZE", TL_CALL(call_block_index), .standard = "auto",
 	  .help = "memory for block indexes",
-	  .more = "Memory for block indexes, which make many searches faster. auto (default): as "
+	  .more = "Memory for block indexes, which make many searches faster. auto: as "
 		  "it pays; never: none; a size such as 400M or 2G: at most this." },
 	{ 0, "kernel", "NAME", TL_WORD(struct qr_context, kernel, qr_kernels),
-	  .help = "compare fingerprints by these instructions",
-	  .more = "Compare fingerprints by these instructions (default: auto, the fastest that the "
-		  "CPU has)." },
+	  .standard = "auto", .help = "compare fingerprints by these instructions",
+	  .more = "Compare fingerprints by these instructions. auto is the fastest that the CPU "
+		  "has." },
 	{ TL_HELP_ROW },
 	{ TL_VERSION_ROW },
 	{ 0 },
@@ -82,9 +84,9 @@ static const struct tl_command *const commands[] = {
 const struct tl_command qr_program = {
 	.name = "simidx-query",
 	.operands = "[INDEX] [ARGUMENT]...",
-	.summary = "search and inspect near-duplicate indexes",
-	.about = "Search and inspect near-duplicate indexes, the directories that simidx-load "
-		 "makes.",
+	.summary = "search, check and change near-duplicate indexes",
+	.about = "Search, inspect and check near-duplicate indexes, the directories that "
+		 "simidx-load makes. delete, compact and repair change an index or make one.",
 	.options = global_rows,
 	.commands = commands,
 };
@@ -98,6 +100,14 @@ static const struct {
 	{ "rm", "delete" }, { "remove", "delete" }, { "list", "dump" },	 { "ls", "dump" },
 	{ "info", "stats" }, { "check", "verify" },  { "find", "search" }, { "copy", "backup" },
 };
+
+static int is_index(const char *name)
+{
+	char path[4096];
+	int n = snprintf(path, sizeof(path), "%s/" TL_DATA_FILE, name);
+
+	return n < (int)sizeof(path) && access(path, F_OK) == 0;
+}
 
 int qr_refuse_command(const char *name, const char *next)
 {
@@ -117,6 +127,9 @@ int qr_refuse_command(const char *name, const char *next)
 		return tl_usage_error("unknown command '%s'; the command comes first: simidx-query "
 				      "%s %s",
 				      name, next, strcmp(name, "-") ? name : "...");
+	if (is_index(name))
+		return tl_usage_error("'%s' is an index; the command comes first: simidx-query "
+				      "search %s ...", name, name);
 	if (nearest)
 		return tl_usage_error("unknown command '%s'; is %s meant?", name, nearest);
 	return tl_usage_error("unknown command '%s'; there are %s", name, list);

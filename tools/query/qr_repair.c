@@ -117,7 +117,9 @@ static int fail(const struct qr_context *ctx, const char *destination, const sim
 	}
 	if (err->code == SIMIDX_E_EXISTS)
 		return tl_error("%s: exists already", destination);
-	if (tl_begins_with_path(err, destination) || tl_begins_with_path(err, ctx->path))
+	if (tl_begins_with_path(err, ctx->path))
+		return tl_index_error(ctx->path, err);
+	if (tl_begins_with_path(err, destination))
 		return tl_index_error(NULL, err);
 	return tl_error("%s: cannot be repaired to %s: %s", ctx->path, destination, err->text);
 }
@@ -205,7 +207,7 @@ static int run_repair(struct qr_context *ctx, int argc, char **argv)
 static const struct tl_option rows[] = {
 	{ 0, "memory", "SIZE", TL_SIZE(struct options, memory, MIN_MEMORY, SIZE_MAX / 2),
 	  .standard = "1G", .help = "memory to work in, at least 128M",
-	  .more = "Memory to work in, at least 128M; K, M and G are binary." },
+	  .more = "Memory to work in, at least 128M; K, M, G and T are binary." },
 	{ 0, "tmpdir", "DIR", TL_TEXT(struct options, tmpdir),
 	  .help = "where temporary files are made",
 	  .more = "Where temporary files are made (default: $TMPDIR, or beside NEW)." },

@@ -305,7 +305,7 @@ static const struct tl_option rows[] = {
 		       "words round each difference: [-what only the one has that was kept-] and "
 		       "{+what only the other has+}, or in colours. The texts are read again at "
 		       "their places, so the command is to be run in the directory in which "
-		       "simidx-dedup was. A text that is gone or has changed since is told; of "
+		       "simidx-dedup was. A text that is gone or has changed since is marked; of "
 		       "such a pair the excerpts are shown that simidx-dedup --evidence-texts has "
 		       "written. Control bytes are escaped, and so are characters that are not "
 		       "seen or turn the direction of a text, such as U+200B and U+202E.") },

@@ -17,6 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Bytes of a text that was given in place of a file, which a message shows. */
+#define SHOWN_TEXT 40
+
 /* A search over many queries. */
 struct search {
 	struct qr_context *ctx;
@@ -162,6 +165,23 @@ static int search_row(struct search *search, const struct in_row *row)
 	return add_query(search, row, &sketch);
 }
 
+/* A file could not be opened, and its name may be the text that was meant. */
+static void tell_unopened(const struct search *search, const char *path)
+{
+	const char *reason = search->rows.reason;
+	size_t n = strlen(path);
+
+	if (n > SHOWN_TEXT)
+		for (n = SHOWN_TEXT; n && ((unsigned char)path[n] & 0xc0) == 0x80; n--)
+			;
+	if (search->texts && strchr(path, ' ') && access(path, F_OK))
+		tl_error("%.*s%s: no such file; a text goes through standard input: printf '%%s' "
+			 "TEXT | simidx-query search INDEX --text -",
+			 (int)n, path, path[n] ? "..." : "");
+	else
+		tl_error("%s: %s", path, reason);
+}
+
 /* All rows of a file. A query that means nothing is told and passed over. */
 static int search_file(struct search *search, const char *path, const struct in_format *format)
 {
@@ -171,7 +191,7 @@ static int search_file(struct search *search, const char *path, const struct in_
 
 	rc = in_reader_open(&search->rows, path, format, strcmp(path, "-") == 0);
 	if (rc != IN_ROW) {
-		tl_error("%s: %s", path, search->rows.reason);
+		tell_unopened(search, path);
 		search->malformed = 1;
 		return rc == IN_FATAL ? TL_TROUBLE : 0;
 	}
@@ -454,7 +474,7 @@ static const struct tl_option rows[] = {
 	{ TL_EXAMPLE("simidx-query dump index | simidx-query search -F dump index -",
 		     "All near documents of each document of the index.") },
 	{ TL_SECTION("Exit status") },
-	{ TL_PARAGRAPH("0: something matched. 1: nothing matched. 2: trouble, even if with "
+	{ TL_PARAGRAPH("0: something matched. 1: nothing matched. 2: error, even if with "
 		       "one query alone; the message names its file and line, and the others are "
 		       "answered.") },
 	{ 0 },

@@ -285,7 +285,7 @@ static const struct tl_option rows[] = {
 	{ TL_EXAMPLE("simidx-query similar --index articles.simidx a.txt b.txt",
 		     "Compare them as a search in an index does.") },
 	{ TL_SECTION("Exit status") },
-	{ TL_PARAGRAPH("0: near. 1: not near. 2: trouble.") },
+	{ TL_PARAGRAPH("0: near. 1: not near. 2: error.") },
 	{ 0 },
 };
 
