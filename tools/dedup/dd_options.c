@@ -107,8 +107,8 @@ static const struct tl_option output_rows[] = {
 	  .help = "print only what you can delete; with -0 for xargs -0",
 	  .more = "Print only what you can delete: paths, of rows labels or FILE:LINE, one a "
 		  "line and without escapes. A row whose label names another row or a file, "
-		  "too, is FILE:LINE. With -0 names end with NUL bytes, for xargs -0, and so do the "
-		  "names that --files-from reads. Without -0 a name with line ends is skipped, "
+		  "too, is FILE:LINE. With -0 names end with NUL bytes, for xargs -0, and so do "
+		  "the names that --files-from reads. Without -0 a name with line ends is skipped, "
 		  "with a warning and exit status 1, and so is one that another row has as its "
 		  "label. What fingerprints alone decided is only "
 		  "counted, unless --no-verify is given or the rows have no texts. Labels and "

@@ -222,8 +222,8 @@ static int resume_sinks(struct dd_output *output, struct dd_index *index)
 		if (sinks[i])
 			code = dd_resume_cut(sinks[i], paths[i], &start->place[i]);
 		else if (start->place[i].inode)
-			code = tl_error("--resume: the run that did not finish had %s, "
-					"too", i == DD_DUPS ? "--dups" : "--evidence");
+			code = tl_error("--resume: the run that did not finish had %s, too",
+					i == DD_DUPS ? "--dups" : "--evidence");
 	}
 	return code;
 }
@@ -589,8 +589,7 @@ void dd_output_tell(const struct dd_output *output, uint64_t documents)
 			  output->options->index);
 	if (counts->unnamed && output->dups)
 		tl_notice("%s document%s near to one of an earlier run, without a label: each may "
-			  "be that document itself, read again, so %s is not a list of what to "
-			  "delete",
+			  "be that document itself, so %s is not a list of what to delete",
 			  tl_write_count(counts->unnamed, n),
 			  counts->unnamed == 1 ? " is" : "s are", output->options->dups);
 	if (counts->trusted)
