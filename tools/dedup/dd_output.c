@@ -441,6 +441,8 @@ int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 	const struct dd_extra *extra = row->extra;
 	int code = 0, is_known = 0;
 
+	if (row->flags & SIMIDX_DEDUP_ASK)
+		return dd_groups_hear(output->groups, row, near, n);
 	output->at = extra->end;
 	if (output->options->pairs)
 		return pair(output, row, near, n);
@@ -489,7 +491,7 @@ int dd_output_committing(struct dd_output *output, int is_complete)
 	return code || tl_output_failed() ? TL_TROUBLE : 0;
 }
 
-int dd_output_finish(struct dd_output *output, uint64_t memory)
+int dd_output_finish(struct dd_output *output, const char *dir, uint64_t memory)
 {
 	struct dd_groups_counts counts;
 	int code;
@@ -497,7 +499,7 @@ int dd_output_finish(struct dd_output *output, uint64_t memory)
 	if (!output->groups)
 		return 0;
 	code = dd_groups_print(output->groups, output->kind, output->against, output->dedup,
-			       memory);
+			       dir, memory);
 	if (!code && output->evidence)
 		code = dd_evidence_release(output->evidence);
 	dd_groups_count(output->groups, &counts);
@@ -507,6 +509,7 @@ int dd_output_finish(struct dd_output *output, uint64_t memory)
 	output->counts.trusted = counts.trusted;
 	output->counts.unread = counts.unread;
 	output->counts.groups = counts.groups;
+	output->counts.spared += counts.spared;
 	output->counts.changed = counts.changed;
 	output->counts.broken = counts.broken;
 	return code;
