@@ -81,6 +81,14 @@ typedef struct simidx_dedup_place {
 /** Set when it is decided: it has no bytes or features, is kept, and nothing can be near to it. */
 #define SIMIDX_DEDUP_EMPTY 2u
 
+/**
+ * Tell of a row all kept ones that it is near to, and do not keep it. It is compared with all that
+ * it would be compared with in its turn if none of them were near, but not with other indexes, and
+ * it is counted nowhere; where fingerprints alone decide, the nearest is told. calls.decided is called with all of them, which may be none, in the order
+ * of these; nothing is stored, and no later row is compared with it. Not with SIMIDX_DEDUP_PAIRS.
+ */
+#define SIMIDX_DEDUP_ASK 4u
+
 /** A row. All that it points to is copied when it is added, or not needed any more. */
 typedef struct simidx_dedup_row {
 	size_t size;      /**< sizeof(simidx_dedup_row); SIMIDX_DEDUP_ROW_INIT sets it */
@@ -146,7 +154,8 @@ typedef struct simidx_dedup_calls {
 
 	/**
 	 * A row is decided: it is kept (n = 0), or near to `near`. With SIMIDX_DEDUP_PAIRS it is
-	 * kept, and near to `n` others, in the order of these. With SIMIDX_DEDUP_NEAREST and n = 0
+	 * kept, and near to `n` others, in the order of these; with SIMIDX_DEDUP_ASK it is near to
+	 * `n` others, and not kept. With SIMIDX_DEDUP_NEAREST and n = 0
 	 * `near` is what of all that the row was compared with is most similar to it, and yet not
 	 * near; otherwise, or if there is no such document, it is NULL. Row and `near` are valid
 	 * until it returns. The transaction that stores the row is not committed yet.
@@ -280,7 +289,7 @@ void simidx_dedup_close(simidx_dedup *dedup);
  * thread this one, too.
  *
  * @return SIMIDX_OK; SIMIDX_E_ARG for sizes without bytes, unknown flags, a place where
- *         calls.read_text is NULL; SIMIDX_E_RANGE for a text
+ *         calls.read_text is NULL, SIMIDX_DEDUP_ASK with SIMIDX_DEDUP_PAIRS; SIMIDX_E_RANGE for a text
  *         that is too long or a place beyond 2^48; SIMIDX_E_NOMEM; what simidx_dedup_flush()
  *         returns. After a failed flush only simidx_dedup_close() is of use.
  */
@@ -297,7 +306,8 @@ int simidx_dedup_add(simidx_dedup *dedup, const simidx_dedup_row *row, simidx_er
  *         SIMIDX_E_UNKNOWN.
  *
  * Cost: for each row a fingerprint and a search; for each candidate that is compared its text is
- * read again and made into shingles.
+ * read again and made into shingles. With SIMIDX_DEDUP_ASK no candidate ends that, so there are up
+ * to SIMIDX_DEDUP_MOST_COMPARED of them, or with SIMIDX_DEDUP_COMPARE_ALL any number.
  */
 int simidx_dedup_flush(simidx_dedup *dedup, int is_complete, simidx_error *err)
 	SIMIDX_CHECK_RESULT;
@@ -338,24 +348,6 @@ void simidx_dedup_limit(simidx_dedup *dedup, uint64_t bytes);
  */
 int simidx_dedup_text(simidx_dedup *dedup, const simidx_dedup_near *near, const char **text,
 		      size_t *size, simidx_error *err) SIMIDX_CHECK_RESULT;
-
-/**
- * How similar two texts are, as texts are compared here. After simidx_dedup_flush() before the next
- * simidx_dedup_add(), such as to choose which row of a group is to stay.
- *
- * @param a, b        texts of `a_size` and `b_size` bytes, at most 2^30; what is not UTF-8 counts
- *                    as U+FFFD
- * @param similarity  set to 1 for the same bytes, and else to the Jaccard similarity of their
- *                    shingles, which is 0 to 1; 0 where both have none
- * @return SIMIDX_OK; SIMIDX_E_ARG for a parameter that is NULL; SIMIDX_E_STATE: rows wait to be
- *         decided, or texts are not compared; SIMIDX_E_RANGE: simidx_dedup_limit() leaves no room
- *         to compare such long texts; SIMIDX_E_STOPPED; SIMIDX_E_NOMEM
- *
- * Cost: that of the shingles of both, which are sorted; nothing is kept of them.
- */
-int simidx_dedup_similarity(simidx_dedup *dedup, const char *a, size_t a_size, const char *b,
-			    size_t b_size, double *similarity, simidx_error *err)
-	SIMIDX_CHECK_RESULT;
 
 /** What was counted. */
 typedef struct simidx_dedup_counts {

@@ -109,6 +109,10 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_against.h \
 	tools/dedup/dd_again.c \
 	tools/dedup/dd_again.h \
+	tools/dedup/dd_anew.c \
+	tools/dedup/dd_anew.h \
+	tools/dedup/dd_best.c \
+	tools/dedup/dd_best.h \
 	tools/dedup/dd_binary.c \
 	tools/dedup/dd_binary.h \
 	tools/dedup/dd_check.c \
@@ -129,8 +133,6 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_header.h \
 	tools/dedup/dd_index.c \
 	tools/dedup/dd_index.h \
-	tools/dedup/dd_judge.c \
-	tools/dedup/dd_judge.h \
 	tools/dedup/dd_keep.c \
 	tools/dedup/dd_keep.h \
 	tools/dedup/dd_labels.c \
@@ -143,6 +145,7 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_lines.h \
 	tools/dedup/dd_mark.c \
 	tools/dedup/dd_mark.h \
+	tools/dedup/dd_member.h \
 	tools/dedup/dd_memory.c \
 	tools/dedup/dd_memory.h \
 	tools/dedup/dd_name.h \

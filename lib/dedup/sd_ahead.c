@@ -83,25 +83,25 @@ static int step_sketch(simidx_dedup *dedup, unsigned number, size_t i, simidx_er
 					&item->sketch, err);
 	else
 		item->sketch.fp = row->fp;
-	thread->n_empty += sd_is_empty(item);
+	thread->n_empty += sd_is_empty(item) && !sd_is_asked(item);
 	if (!rc && sd_is_empty(item) && row->text_size)
 		rc = sd_row_sketch_bytes(row, flags, &item->sketch, err);
 	if (!rc && !sd_is_empty(item))
 		rc = sd_kept_query(dedup->kept, NULL, &item->sketch, &item->query, err);
 	dedup->fp[i] = item->sketch.fp;
-	if (!rc && !sd_is_empty(item))
+	if (!rc && !sd_is_empty(item) && !sd_is_asked(item))
 		rc = sd_against_find(dedup, thread, item, err);
 	return rc;
 }
 
-/* Compare with what was found, until one is near; for pairs with all. */
+/* Compare with what was found, until one is near, or with all. */
 static int compare(simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
 		   simidx_error *err)
 {
 	int rc = SIMIDX_OK, is_near = 0;
 
 	while (!rc && item->n_compared < item->n_found &&
-	       (!is_near || dedup->options.flags & SIMIDX_DEDUP_PAIRS)) {
+	       (!is_near || sd_tells_all(dedup, item))) {
 		struct sd_candidate *candidate = &item->found[item->n_compared++];
 
 		if (sd_stops(dedup))
@@ -113,7 +113,7 @@ static int compare(simidx_dedup *dedup, struct sd_thread *thread, struct sd_item
 			break;
 		}
 	}
-	item->is_out = is_near && !(dedup->options.flags & SIMIDX_DEDUP_PAIRS);
+	item->is_out = is_near && !sd_tells_all(dedup, item);
 	return rc;
 }
 
@@ -153,8 +153,8 @@ static int take_beside(simidx_dedup *dedup, struct sd_item *item, const uint32_t
 	for (size_t i = 0; i < n; i++) {
 		struct sd_item *other = &dedup->item[number[i]];
 
-		if (sd_is_empty(other) || !sd_kept_is_near(&item->query, other->sketch.fp,
-							   other->sketch.fp2, &distance))
+		if (sd_is_empty(other) || sd_is_asked(other) ||
+		    !sd_kept_is_near(&item->query, other->sketch.fp, other->sketch.fp2, &distance))
 			continue;
 		__atomic_store_n(&item->needs_set, 1, __ATOMIC_RELAXED);
 		__atomic_store_n(&other->needs_set, 1, __ATOMIC_RELAXED);
@@ -207,8 +207,9 @@ static int step_set(simidx_dedup *dedup, unsigned number, size_t i, simidx_error
 	struct sd_item *item = &dedup->item[i];
 	int rc = item->needs_set ? sd_make_set(thread, item, err) : SIMIDX_OK;
 
-	return rc || item->is_out || sd_is_empty(item) ? rc :
-							 sd_remember(dedup, thread, item, err);
+	return rc || item->is_out || sd_is_empty(item) || sd_is_asked(item) ?
+		       rc :
+		       sd_remember(dedup, thread, item, err);
 }
 
 static int run_all(simidx_dedup *dedup, simidx_error *err)

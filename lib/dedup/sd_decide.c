@@ -122,7 +122,7 @@ static int find_near(simidx_dedup *dedup, simidx_reader *reader, struct sd_item 
 	if (rc)
 		return rc;
 	item->crowd = sd_kept_crowd(&item->query, &results, item->row.text, item->row.text_size);
-	for (size_t i = 0; !rc && (!*n || dedup->options.flags & SIMIDX_DEDUP_PAIRS) &&
+	for (size_t i = 0; !rc && (!*n || sd_tells_all(dedup, item)) &&
 			   sd_kept_candidate(dedup->kept, &results, item->crowd, i, &match); i++) {
 		if (sd_stops(dedup))
 			return sx_fail(err, SIMIDX_E_STOPPED, "stopped");
@@ -133,7 +133,8 @@ static int find_near(simidx_dedup *dedup, simidx_reader *reader, struct sd_item 
 			note_nearest(dedup, item, &candidate);
 	}
 	dedup->counts.exhausted +=
-		dedup->verifies && (results.truncated || item->is_exhausted) && !*n;
+		dedup->verifies && (results.truncated || item->is_exhausted) && !*n &&
+		!sd_is_asked(item);
 	bytes = results.n * sizeof(*results.matches) + dedup->near_room * sizeof(*dedup->near) +
 		sd_kept_bytes(dedup->kept);
 	if (bytes > dedup->counts.most_bytes)
@@ -231,16 +232,16 @@ int sd_decide(simidx_dedup *dedup, simidx_reader *reader, struct sd_item *item, 
 	rc = find_near(dedup, reader, item, &n, err);
 	if (sd_is_empty(item))
 		item->row.flags |= SIMIDX_DEDUP_EMPTY;
-	if (!rc && (!n || options->flags & SIMIDX_DEDUP_PAIRS))
+	if (!rc && !sd_is_asked(item) && (!n || options->flags & SIMIDX_DEDUP_PAIRS))
 		rc = keep(dedup, item, err);
-	else if (!rc && options->flags & SIMIDX_DEDUP_LASTING && dedup->verifies)
+	else if (!rc && !sd_is_asked(item) && options->flags & SIMIDX_DEDUP_LASTING && dedup->verifies)
 		rc = remember_left_out(dedup, reader, item, err);
 	if (rc)
 		return rc;
 	if (n > 1)
 		qsort(dedup->near, n, sizeof(*dedup->near), compare_keepers);
 	near = n ? dedup->near : NULL;
-	if (!n && options->flags & SIMIDX_DEDUP_NEAREST && item->nearest.similarity > 0)
+	if (!n && options->flags & SIMIDX_DEDUP_NEAREST && !sd_is_asked(item) && item->nearest.similarity > 0)
 		near = &item->nearest;
 	return options->calls.decided(options->calls.ctx, &item->row, near, n);
 }

@@ -135,6 +135,18 @@ static inline int sd_is_empty(const struct sd_item *item)
 	return (item->sketch.flags & SIMIDX_SKETCH_EMPTY) != 0;
 }
 
+/* The row is asked about, and not decided. */
+static inline int sd_is_asked(const struct sd_item *item)
+{
+	return (item->row.flags & SIMIDX_DEDUP_ASK) != 0;
+}
+
+/* All that a row is near to is told. */
+static inline int sd_tells_all(const simidx_dedup *dedup, const struct sd_item *item)
+{
+	return dedup->options.flags & SIMIDX_DEDUP_PAIRS || sd_is_asked(item);
+}
+
 static inline int sd_stops(const simidx_dedup *dedup)
 {
 	return atomic_load_explicit(&dedup->is_closing, memory_order_relaxed) ||

@@ -177,7 +177,7 @@ printf '{"text":"%s"}\n' 'one two three' 'four five six seven' >plain.jsonl
 run 0 "$dedup" -q --stream --index plain.ix plain.jsonl
 run 0 "$dedup" --stream --index plain.ix --dups plain.dups plain.jsonl
 printf '~100\tplain.jsonl:%d\tid %d\n' 1 0 2 1 | cmp - plain.dups || fail '--dups of the same rows again'
-says '2 documents are near to one of an earlier run, without a label: each may be that document itself, read again, so plain.dups is not a list of what to delete'
+says '2 documents are near to one of an earlier run, without a label: each may be that document itself, so plain.dups is not a list of what to delete'
 
 # What the index has by its own label is known, and not a duplicate of something else.
 cp files/1.txt files/copy.txt

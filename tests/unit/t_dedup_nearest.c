@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /* What libsimidx-dedup tells with a decision: the nearest text, equal bytes, the other text; and
-   how similar two texts are. */
+   of a row that it is asked about all that it is near to. */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <simidx_dedup.h>
+#include <simidx_info.h>
 
 #include "dedup/sd_shingles.h"
 #include "support/sxt.h"
@@ -114,6 +115,12 @@ static simidx_dedup_options options_of(unsigned threads, size_t batch)
 	return options;
 }
 
+/* Of the tests that ask about rows. */
+static int is_asked(size_t i)
+{
+	return i % 4 == 3;
+}
+
 /* Give all rows, every third with a place. Stays open, for the texts. */
 static void run(const simidx_dedup_options *options)
 {
@@ -126,6 +133,8 @@ static void run(const simidx_dedup_options *options)
 		row.text_size = strlen(rows[i].text);
 		row.place.offset = i;
 		row.flags = i % 3 == 0 ? SIMIDX_DEDUP_PLACED : 0;
+		if (options->calls.decided != hear)
+			row.flags |= is_asked(i) ? SIMIDX_DEDUP_ASK : 0;
 		ck_assert_int_eq(simidx_dedup_add(dedup, &row, &err), SIMIDX_OK);
 	}
 	ck_assert_int_eq(simidx_dedup_flush(dedup, 1, &err), SIMIDX_OK);
@@ -267,117 +276,143 @@ START_TEST(test_texts_elsewhere)
 }
 END_TEST
 
-/* ---- the similarity of two texts ---- */
+/* ---- what is asked about ---- */
 
-#define RUN 64 /* bytes of five words, at most */
+#define ASKED_SIMILARITY .55
 
-static int compare_runs(const void *a, const void *b)
+/* What was told of each row that was asked about: handles, ascending, and similarities. */
+static simidx_dedup_near told[N_ROWS][N_ROWS];
+static size_t n_told[N_ROWS];
+
+static int hear_asked(void *ctx, const simidx_dedup_row *row, const simidx_dedup_near *near,
+		      size_t n)
 {
-	return strcmp(a, b);
+	size_t i = n_decided++;
+
+	(void)ctx;
+	sxt_must_eq((row->flags & SIMIDX_DEDUP_ASK) != 0, is_asked(i));
+	rows[i].is_kept = !n && !is_asked(i);
+	if (rows[i].is_kept)
+		kept[n_kept++] = i;
+	if (!is_asked(i))
+		return 0;
+	n_told[i] = n;
+	if (n)
+		memcpy(told[i], near, n * sizeof(*near));
+	return 0;
 }
 
-/* The runs of five words of a text, sorted, each once. Every word has a space behind it. */
-static size_t runs_of(const char *text, char (*out)[RUN])
+/* All kept rows before it that are near to it, and no others, are told of a row. */
+static void check_told(size_t i, const struct sd_shingles *set)
 {
-	const char *word[6] = { text };
-	size_t n = 0, unique = 0;
+	size_t at = 0;
 
-	for (int words = 0; *text; text++) {
-		if (*text != ' ')
+	for (size_t k = 0; k < n_kept && kept[k] < i; k++) {
+		double j = sd_shingles_jaccard(&set[i], &set[kept[k]]);
+		int is_equal = strcmp(rows[i].text, rows[kept[k]].text) == 0;
+
+		if (j < ASKED_SIMILARITY)
 			continue;
-		if (++words >= 5)
-			snprintf(out[n++], RUN, "%.*s", (int)(text - word[0]), word[0]);
-		if (words >= 5)
-			memmove(word, word + 1, 4 * sizeof(*word));
-		word[words < 5 ? words : 4] = text + 1;
+		sxt_must(at < n_told[i]);
+		sxt_must_eq(told[i][at].keeper, k);
+		sxt_must(told[i][at].similarity == j);
+		sxt_must_eq(told[i][at++].flags, is_equal ? SIMIDX_DEDUP_EQUAL : 0);
 	}
-	qsort(out, n, RUN, compare_runs);
-	for (size_t i = 0; i < n; i++)
-		if (!i || strcmp(out[i], out[i - 1]) != 0)
-			memmove(out[unique++], out[i], RUN);
-	return unique;
+	sxt_must_eq(at, n_told[i]);
 }
 
-/* By brute force: all runs of one text are looked for in the other. */
-static double jaccard(const char *a, const char *b)
+/* By brute force; rows that are not asked about are decided as if the others were not there. */
+static void check_asked(void)
 {
-	char (*x)[RUN] = calloc(strlen(a) + 1, RUN), (*y)[RUN] = calloc(strlen(b) + 1, RUN);
-	size_t n_x = runs_of(a, x), n_y = runs_of(b, y), both = 0;
+	struct sd_shingles *set = calloc(N_ROWS, sizeof(*set));
+	struct sd_shingler *shingler;
+	size_t many = 0, some = 0;
 
-	for (size_t i = 0; i < n_x; i++)
-		both += bsearch(x[i], y, n_y, RUN, compare_runs) != NULL;
-	free(x);
-	free(y);
-	return (double)both / (double)(n_x + n_y - both);
+	ck_assert_int_eq(sd_shingler_open(&shingler, &err), SIMIDX_OK);
+	for (size_t i = 0; i < N_ROWS; i++) {
+		int is_near = 0;
+
+		ck_assert_int_eq(sd_shingles_make(shingler, rows[i].text, strlen(rows[i].text),
+						  &set[i], &err), SIMIDX_OK);
+		for (size_t k = 0; k < n_kept && kept[k] < i; k++)
+			is_near |= sd_shingles_jaccard(&set[i], &set[kept[k]]) >=
+				   ASKED_SIMILARITY;
+		if (!is_asked(i))
+			sxt_must_eq(rows[i].is_kept, !is_near);
+		else
+			check_told(i, set);
+		some += is_asked(i) && n_told[i];
+		many += is_asked(i) && n_told[i] > 1;
+	}
+	ck_assert_uint_gt(some, 15);
+	ck_assert_uint_gt(many, 2);
+	for (size_t i = 0; i < N_ROWS; i++)
+		sd_shingles_free(&set[i]);
+	sd_shingler_close(shingler);
+	free(set);
 }
 
-static void check_similarity(const char *a, const char *b)
+/* The place behind so many words. */
+static char *behind(char *text, size_t words)
 {
-	double is;
-
-	ck_assert_int_eq(simidx_dedup_similarity(dedup, a, strlen(a), b, strlen(b), &is, &err),
-			 SIMIDX_OK);
-	sxt_must(is == jaccard(a, b));
-}
-
-#define COPIES 4
-
-/* All rows in one, four times with other ends of words; every `every`th word with a letter more. */
-static char *make_long(size_t every)
-{
-	char *text = malloc(COPIES * N_ROWS * (2 * MAX_TEXT)), *to = text;
-	size_t words = 0;
-
-	for (size_t i = 0; i < COPIES * N_ROWS; i++)
-		for (const char *from = rows[i % N_ROWS].text; *from; from++) {
-			if (*from == ' ')
-				*to++ = (char)('a' + i / N_ROWS);
-			if (*from == ' ' && ++words % every == 0)
-				*to++ = 'z';
-			*to++ = *from;
-		}
-	*to = 0;
+	for (; words && *text; text++)
+		words -= *text == ' ';
 	return text;
 }
 
-START_TEST(test_similarity)
+/* Some rows begin as the one two before does, but not long enough to be near; and what is asked about
+   begins as one of them and ends as the other, and is near to both. */
+static void join_rows(void)
 {
-	simidx_dedup_options options = options_of(2, 31);
-	simidx_dedup_row row = SIMIDX_DEDUP_ROW_INIT;
-	char *a = make_long(SIZE_MAX), *b = make_long(97);
-	double is;
+	for (size_t i = 3; i < N_ROWS; i += 12) {
+		char *a = rows[i - 3].text, *b = rows[i - 1].text;
+		char end[MAX_TEXT], *to = rows[i].text;
 
+		strcpy(end, behind(b, 40));
+		sprintf(b, "%.*s%s", (int)(behind(a, 40) - a), a, end);
+		sprintf(to, "%.*s%s", (int)(behind(a, 50) - a), a, behind(b, 50));
+	}
+}
+
+/* Whatever the threads and batches; and nothing is stored. */
+START_TEST(test_asked)
+{
+	const struct { unsigned threads; size_t batch; } shapes[] = {
+		{ 1, 4096 }, { 1, 1 }, { 2, 31 }, { 4, 7 },
+	};
+	simidx_info info = SIMIDX_INFO_INIT;
+	char name[16];
+
+	join_rows();
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		simidx_dedup_options options = options_of(shapes[i].threads, shapes[i].batch);
+
+		options.calls.decided = hear_asked;
+		options.similarity = ASKED_SIMILARITY;
+		snprintf(name, sizeof(name), "ask%zu", i);
+		sxt_dedup_index(dir, name, SIMIDX_DEDUP_TEXTS, 0, &handle, &writer);
+		run(&options);
+		ck_assert_uint_eq(n_decided, N_ROWS);
+		check_asked();
+		ck_assert_int_eq(simidx_get_info(handle, &info, &err), SIMIDX_OK);
+		ck_assert_uint_eq(info.documents, n_kept);
+		end();
+	}
+}
+END_TEST
+
+/* Of pairs all are told anyway. */
+START_TEST(test_asked_of_pairs)
+{
+	simidx_dedup_options options = options_of(1, 31);
+	simidx_dedup_row row = SIMIDX_DEDUP_ROW_INIT;
+
+	options.flags = SIMIDX_DEDUP_PAIRS;
 	sxt_dedup_index(dir, "ix", SIMIDX_DEDUP_TEXTS, 0, &handle, &writer);
-	run(&options);
-	for (size_t i = 0; i < N_ROWS; i += 2)
-		for (size_t k = 0; k <= i; k += 3)
-			check_similarity(rows[i].text, rows[k].text);
-	check_similarity(a, b);
-	simidx_dedup_limit(dedup, 900000); /* in two parts */
-	check_similarity(a, b);
-	check_similarity(b, a);
-	sxt_must(jaccard(a, b) > .8 && jaccard(a, b) < 1);
-	/* What has no words is similar to the same bytes alone. */
-	ck_assert_int_eq(simidx_dedup_similarity(dedup, "!", 1, "!", 1, &is, &err), SIMIDX_OK);
-	sxt_must(is == 1);
-	ck_assert_int_eq(simidx_dedup_similarity(dedup, "!", 1, "?", 1, &is, &err), SIMIDX_OK);
-	sxt_must(is == 0);
-	simidx_dedup_limit(dedup, 10000);
-	ck_assert_int_eq(simidx_dedup_similarity(dedup, a, strlen(a), b, strlen(b), &is, &err),
-			 SIMIDX_E_RANGE);
-	ck_assert_int_eq(simidx_dedup_similarity(dedup, NULL, 0, b, 1, &is, &err), SIMIDX_E_ARG);
-	row.text = a;
-	row.text_size = 100;
-	ck_assert_int_eq(simidx_dedup_add(dedup, &row, &err), SIMIDX_OK);
-	ck_assert_int_eq(simidx_dedup_similarity(dedup, a, 9, b, 9, &is, &err), SIMIDX_E_STATE);
-	end();
-	options.flags |= SIMIDX_DEDUP_NO_VERIFY;
-	sxt_dedup_index(dir, "fp", SIMIDX_DEDUP_TEXTS, 0, &handle, &writer);
 	ck_assert_int_eq(simidx_dedup_open(handle, writer, &options, &dedup, &err), SIMIDX_OK);
-	ck_assert_int_eq(simidx_dedup_similarity(dedup, a, 9, b, 9, &is, &err), SIMIDX_E_STATE);
+	row.flags = SIMIDX_DEDUP_ASK;
+	ck_assert_int_eq(simidx_dedup_add(dedup, &row, &err), SIMIDX_E_ARG);
 	end();
-	free(a);
-	free(b);
 }
 END_TEST
 
@@ -385,7 +420,8 @@ static const sxt_test tests[] = {
 	{ &test_nearest, 0, 1 },
 	{ &test_not_asked_for, 0, 1 },
 	{ &test_texts_elsewhere, 0, 1 },
-	{ &test_similarity, 0, 1 },
+	{ &test_asked, 0, 1 },
+	{ &test_asked_of_pairs, 0, 1 },
 };
 
 SXT_SUITE(dedup_nearest, set_up, tear_down);

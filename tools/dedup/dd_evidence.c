@@ -295,7 +295,7 @@ int dd_evidence_hold(struct dd_evidence *evidence, const simidx_dedup_row *row, 
 	}
 	if (!evidence->held)
 		return tl_error("%s: no temporary file can be made: %s", tmpdir, strerror(errno));
-	fprintf(evidence->held, "%" PRIu64 " ", handle);
+	fprintf(evidence->held, "%" PRIu64 " %" PRIu64 " ", handle, near->keeper);
 	put_line(evidence, evidence->held, &reason);
 	return ferror(evidence->held) ? tl_error("cannot write to a temporary file in %s: %s",
 						 tmpdir, strerror(errno)) :
@@ -304,6 +304,7 @@ int dd_evidence_hold(struct dd_evidence *evidence, const simidx_dedup_row *row, 
 
 int dd_evidence_release(struct dd_evidence *evidence)
 {
+	uint64_t handle, other;
 	char *line = NULL, *text;
 	size_t room = 0;
 	int code = 0;
@@ -311,7 +312,11 @@ int dd_evidence_release(struct dd_evidence *evidence)
 	if (evidence->held)
 		rewind(evidence->held); /* hands over what is written */
 	while (!code && evidence->held && getline(&line, &room, evidence->held) > 0) {
-		if (dd_keepers_is_dropped(evidence->keepers, strtoull(line, &text, 10)))
+		handle = strtoull(line, &text, 10);
+		other = strtoull(text, &text, 10);
+		if (dd_keepers_is_dropped(evidence->keepers, handle) ||
+		    (other < SIMIDX_DEDUP_AGAINST &&
+		     dd_keepers_is_dropped(evidence->keepers, other)))
 			continue;
 		evidence->near_misses++;
 		code = dd_sink_put(evidence->sink, text + 1, strlen(text + 1));

@@ -64,7 +64,7 @@ int dd_evidence_add(struct dd_evidence *evidence, const simidx_dedup_row *row,
 int dd_evidence_hold(struct dd_evidence *evidence, const simidx_dedup_row *row, uint64_t handle,
 		     const simidx_dedup_near *near);
 
-/** Groups are printed: add what waits of rows that stay. Returns 0 or an exit code. */
+/** Groups are printed: add what waits where both rows stay. Returns 0 or an exit code. */
 int dd_evidence_release(struct dd_evidence *evidence);
 
 /** The text of a document that the library knows, for an excerpt. Returns 0 or an exit code. */

@@ -4,8 +4,9 @@
 #include "dedup/dd_groups.h"
 
 #include "common/tl_msg.h"
-#include "dedup/dd_judge.h"
+#include "dedup/dd_best.h"
 #include "dedup/dd_lines.h"
+#include "dedup/dd_member.h"
 #include "dedup/dd_texts.h"
 
 #include <inttypes.h>
@@ -20,11 +21,13 @@ struct dd_groups {
 	enum simidx_dedup_kind kind;
 	struct dd_against *against; /* NULL: there are no other indexes */
 	simidx_dedup *dedup;
-	struct in_room members;     /* struct dd_member; before the first there is room for one */
-	size_t n_members;
+	struct in_room members;     /* struct dd_member: near to rows; number 0 is unused */
+	struct in_room others;      /* the same, near to documents of other indexes */
+	size_t n_members, n_others;
 	uint8_t *state;             /* of each file: 1 + enum dd_state; 0 = not yet looked at */
 	struct in_room label[2];    /* of what stays and of what goes */
-	struct dd_judge judge;
+	struct dd_texts *texts;
+	struct dd_best best;        /* while it is decided again */
 	struct dd_lines lines;
 	struct dd_large large[DD_MOST_LARGE];
 	size_t n_large;
@@ -45,10 +48,11 @@ void dd_groups_free(struct dd_groups *groups)
 	if (!groups)
 		return;
 	free(groups->members.bytes);
+	free(groups->others.bytes);
 	free(groups->state);
 	free(groups->label[0].bytes);
 	free(groups->label[1].bytes);
-	dd_texts_free(groups->judge.texts);
+	dd_texts_free(groups->texts);
 	free(groups);
 }
 
@@ -70,14 +74,16 @@ int dd_groups_add(struct dd_groups *groups, const simidx_dedup_near *near,
 	const struct dd_fact fact = dd_fact_of(row);
 	const char *text = may_read_text && needs_text(groups, near, row) ? row->text : NULL;
 	int is_other = near->keeper == SIMIDX_DEDUP_AGAINST;
+	struct in_room *room = is_other ? &groups->others : &groups->members;
+	size_t n = is_other ? ++groups->n_others : ++groups->n_members;
 	struct dd_member *member;
 	uint64_t at;
 
 	if (dd_facts_add(groups->parts.facts, &fact, text, &at))
 		return TL_TROUBLE;
-	if (in_room_have(&groups->members, (groups->n_members + 2) * sizeof(*member)))
+	if (in_room_have(room, (n + 1) * sizeof(*member)))
 		return tl_error("out of memory");
-	member = (struct dd_member *)groups->members.bytes + ++groups->n_members;
+	member = (struct dd_member *)room->bytes + n;
 	*member = (struct dd_member){ .keeper = is_other ? near->id : near->keeper,
 				      .similarity = near->similarity, .key = fact.key,
 				      .fact = at, .file = fact.name.file };
@@ -96,7 +102,6 @@ size_t dd_groups_bytes(void)
 void dd_groups_count(const struct dd_groups *groups, struct dd_groups_counts *counts)
 {
 	*counts = groups->counts;
-	counts->unread = groups->judge.n_unread;
 	counts->broken = groups->lines.n_broken + groups->lines.n_taken;
 }
 
@@ -108,7 +113,7 @@ size_t dd_groups_largest(const struct dd_groups *groups, struct dd_large out[DD_
 
 struct dd_texts *dd_groups_texts(const struct dd_groups *groups)
 {
-	return groups->judge.texts;
+	return groups->texts;
 }
 
 /*
@@ -181,18 +186,25 @@ struct kept {
 	int is_row, is_as_first;
 };
 
-/* A text for evidence. Those of the bytes of the first are its text. */
-static int get_text(struct dd_groups *groups, unsigned seat, const struct dd_fact *fact,
-		    const simidx_dedup_near *first, struct dd_text *text)
+/* Texts for evidence. Those of the bytes of the first of a group are its text. */
+static int get_texts(struct dd_groups *groups, const struct kept *kept,
+		     const struct dd_member *member, const struct dd_fact *fact,
+		     struct dd_text text[2])
 {
-	return dd_texts_get(groups->judge.texts, seat, fact, first, text);
+	const simidx_dedup_near own = dd_member_first(member);
+	const simidx_dedup_near *first = kept->is_row ? &own : &kept->near;
+
+	if (dd_texts_get(groups->texts, 1, fact, member->is_as_first ? first : NULL, &text[0]))
+		return TL_TROUBLE;
+	return kept->is_row ? dd_texts_get(groups->texts, 0, &kept->fact,
+					   kept->is_as_first ? &kept->near : NULL, &text[1]) :
+			      dd_evidence_find_text(groups->parts.evidence, first, &text[1]);
 }
 
 static int tell_why(struct dd_groups *groups, const struct kept *kept,
 		    const struct dd_member *member, const struct dd_fact *fact)
 {
 	struct dd_reason reason = { .row = fact, .other = kept->is_row ? &kept->fact : NULL };
-	const simidx_dedup_near *first = &kept->near;
 	int code = 0;
 
 	if (!groups->parts.evidence)
@@ -200,14 +212,8 @@ static int tell_why(struct dd_groups *groups, const struct kept *kept,
 	reason.near = kept->near;
 	reason.near.similarity = member->similarity;
 	reason.near.flags = member->flags;
-	if (!groups->parts.options->evidence_texts || groups->kind != SIMIDX_DEDUP_TEXTS)
-		return dd_evidence_put(groups->parts.evidence, &reason);
-	code = get_text(groups, 1, fact, member->is_as_first ? first : NULL, &reason.text[0]);
-	if (!code && kept->is_row)
-		code = get_text(groups, 0, &kept->fact, kept->is_as_first ? first : NULL,
-				&reason.text[1]);
-	else if (!code)
-		code = dd_evidence_find_text(groups->parts.evidence, first, &reason.text[1]);
+	if (groups->parts.options->evidence_texts && groups->kind == SIMIDX_DEDUP_TEXTS)
+		code = get_texts(groups, kept, member, fact, reason.text);
 	return code ? code : dd_evidence_put(groups->parts.evidence, &reason);
 }
 
@@ -322,59 +328,134 @@ static int print_against(struct dd_groups *groups, struct dd_member *member, siz
 	return print_members(groups, &kept, member, member + left);
 }
 
-/* What was judged: each that stays, and what goes for it. */
-static int print_judged(struct dd_groups *groups, const struct dd_member *member, size_t n,
-			uint64_t handle)
+/* What is decided: each that stays, and what goes for it, but for more than a group may have. */
+static int print_decided(struct dd_groups *groups, struct dd_member *member, size_t n)
 {
-	const struct dd_member *end = member + n, *next;
+	uint64_t most = groups->parts.options->max_group;
+	struct dd_member *end = member + n, *next;
 	int code = 0;
 
-	for (; !code && member < end && member->keeper != DD_ALONE; member = next) {
-		struct kept kept = { .near.keeper = handle, .is_row = 1,
+	sort_members(groups, member, n);
+	for (; !code && member < end && !tl_output_failed(); member = next) {
+		struct kept kept = { .near = dd_member_first(member), .is_row = 1,
 				     .is_as_first = member->is_as_first };
 
 		for (next = member + 1; next < end && next->keeper == member->keeper;)
 			next++;
-		if (next == member + 1)
+		n = (size_t)(next - member) - 1;
+		n = n && is_as_read(groups, member->file) ? keep_as_read(groups, member + 1, n) : 0;
+		if (most && n > most) {
+			groups->counts.spared += n - most;
+			n = (size_t)most;
+		}
+		if (!n)
 			continue;
 		if (dd_facts_get(groups->parts.facts, member->fact, &groups->label[0], &kept.fact))
 			return TL_TROUBLE;
 		kept.place = place_of(groups, &kept.fact);
-		code = print_members(groups, &kept, member + 1, next);
+		code = print_members(groups, &kept, member + 1, member + 1 + n);
 	}
 	return code;
 }
 
-/* A group of rows. Its first takes the place before the others. */
+/* A group whose first stays. That takes the place before the others. */
 static int print_group(struct dd_groups *groups, struct dd_member *member, size_t n)
 {
-	const struct dd_options *options = groups->parts.options;
-	int is_bare = groups->kind == SIMIDX_DEDUP_FINGERPRINTS, code = 0;
+	int is_bare = groups->kind == SIMIDX_DEDUP_FINGERPRINTS;
 	uint64_t handle = member->keeper, at;
 	struct dd_member *first = member - 1;
 	struct dd_fact fact;
+	size_t left = 0;
 
 	if (dd_keepers_fact(groups->parts.keepers, handle, &at, &groups->label[0], &fact))
 		return TL_TROUBLE;
-	if (!is_as_read(groups, fact.name.file))
-		return 0;
-	n = keep_as_read(groups, member, n);
-	*first = (struct dd_member){ .similarity = is_bare ? 0 : 1, .key = fact.key, .fact = at,
+	*first = (struct dd_member){ .similarity = is_bare ? 0 : 1, .fact = at,
 				     .file = fact.name.file };
 	first->flags = is_bare ? 0 : SIMIDX_DEDUP_EQUAL;
-	first->is_as_first = 1;
-	if (groups->judge.texts && groups->kind == SIMIDX_DEDUP_TEXTS && !options->no_verify)
-		code = dd_judge_group(&groups->judge, first, n + 1);
-	else
-		dd_judge_none(first, n + 1);
-	if (code)
-		return code;
-	sort_members(groups, first, n + 1);
-	for (size_t i = 0; i <= n; i++)
-		if (first[i].fact == at && !first[i].is_keeper && first[i].keeper != DD_ALONE)
-			dd_keepers_drop(groups->parts.keepers, handle);
-	return print_judged(groups, first, n + 1, handle);
+	first->is_as_first = first->is_keeper = 1;
+	for (size_t i = 0; i < n; i++)
+		if (!groups->parts.options->identical || member[i].flags & SIMIDX_DEDUP_EQUAL)
+			member[left++] = member[i];
+	for (size_t i = 0; i <= left; i++) {
+		first[i].keeper = 0;
+		first[i].key = handle;
+	}
+	return print_decided(groups, first, left + 1);
 }
+
+/* ---- which ones stay ---- */
+
+static size_t count_groups(const struct dd_groups *groups)
+{
+	const struct dd_member *member = groups->members.bytes;
+	size_t n = 0;
+
+	for (size_t i = 1; i <= groups->n_members; i++)
+		n += i == 1 || member[i].keeper != member[i - 1].keeper;
+	return n;
+}
+
+/* Whether others may stay than the firsts of groups. */
+static int decides_again(const struct dd_groups *groups)
+{
+	const struct dd_options *options = groups->parts.options;
+
+	return groups->n_members && groups->kind == SIMIDX_DEDUP_TEXTS && !options->no_verify &&
+	       (options->keep.rule != DD_KEEP_FIRST || options->keep.prefer.n ||
+		options->identical);
+}
+
+/* Take out what has changed; the group of a first that has changed, too. */
+static int drop_changed(struct dd_groups *groups)
+{
+	struct dd_member *member = (struct dd_member *)groups->members.bytes + 1;
+	size_t n = groups->n_members, left = 0;
+	uint64_t handle = UINT64_MAX;
+	struct dd_fact fact;
+	int is = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (member[i].keeper != handle) {
+			handle = member[i].keeper;
+			if (dd_keepers_fact(groups->parts.keepers, handle, NULL,
+					    &groups->label[0], &fact))
+				return TL_TROUBLE;
+			is = is_as_read(groups, fact.name.file);
+		}
+		if (is && is_as_read(groups, member[i].file))
+			member[left++] = member[i];
+	}
+	groups->n_members = left;
+	return 0;
+}
+
+/* Decide again, and look at all files again, as that may take long. */
+static int decide(struct dd_groups *groups, const char *dir, uint64_t memory)
+{
+	const struct dd_groups_parts *parts = &groups->parts;
+	int code;
+
+	groups->best = (struct dd_best){ .options = parts->options, .files = parts->files,
+					 .facts = parts->facts, .keepers = parts->keepers,
+					 .texts = groups->texts, .dedup = groups->dedup, .dir = dir,
+					 .memory = memory, .table = &groups->members,
+					 .n = groups->n_members + 1 };
+	code = dd_best_decide(&groups->best);
+	groups->n_members = groups->best.n - 1;
+	groups->counts.unread += groups->best.n_unread;
+	for (uint32_t i = 0; i < dd_files_count(parts->files); i++)
+		if (groups->state[i] == 1 + DD_AS_READ)
+			groups->state[i] = 0;
+	return code;
+}
+
+int dd_groups_hear(struct dd_groups *groups, const simidx_dedup_row *row,
+		   const simidx_dedup_near *near, size_t n)
+{
+	return dd_best_hear(&groups->best, row, near, n);
+}
+
+/* ---- all ---- */
 
 /* A drop list has labels beside paths: none may be taken for the other. */
 static int note_paths(struct dd_groups *groups)
@@ -407,11 +488,9 @@ static int begin(struct dd_groups *groups, uint64_t memory)
 	groups->state = calloc(dd_files_count(parts->files) + 1, 1);
 	if (!groups->state)
 		return tl_error("out of memory");
-	groups->judge = (struct dd_judge){ .options = parts->options, .files = parts->files,
-					   .facts = parts->facts, .dedup = groups->dedup };
-	groups->judge.texts = dd_texts_new(parts->options, parts->files, parts->facts,
-					   groups->dedup, memory);
-	return groups->judge.texts ? 0 : TL_TROUBLE;
+	groups->texts = dd_texts_new(parts->options, parts->files, parts->facts, groups->dedup,
+				     memory);
+	return groups->texts ? 0 : TL_TROUBLE;
 }
 
 /* What was odd. */
@@ -437,29 +516,61 @@ static void tell_odd(const struct dd_groups *groups)
 			 taken == 1 ? " is" : "s are", taken == 1 ? "it is" : "each is");
 }
 
-int dd_groups_print(struct dd_groups *groups, enum simidx_dedup_kind kind,
-		    struct dd_against *against, simidx_dedup *dedup, uint64_t memory)
+/* Groups of rows, or of other indexes, one after the other. */
+static int print_groups(struct dd_groups *groups, struct dd_member *member, size_t n,
+			int (*print)(struct dd_groups *, struct dd_member *, size_t))
 {
-	struct dd_member *member = groups->members.bytes, *next, *end;
-	int code;
+	struct dd_member *end = member + n, *next;
+	int code = 0;
 
-	groups->kind = kind;
-	groups->against = against;
-	groups->dedup = dedup;
-	if (!groups->n_members)
-		return 0;
-	code = begin(groups, memory);
-	if (code)
-		return code;
-	end = ++member + groups->n_members;
-	qsort(member, groups->n_members, sizeof(*member), compare_groups);
 	for (; !code && member < end && !tl_output_failed(); member = next) {
 		for (next = member; next < end && next->keeper == member->keeper &&
 				    next->other == member->other;)
 			next++;
-		code = member->other ? print_against(groups, member, (size_t)(next - member)) :
-				       print_group(groups, member, (size_t)(next - member));
+		code = print(groups, member, (size_t)(next - member));
 	}
+	return code;
+}
+
+static void sort_groups(struct in_room *members, size_t n)
+{
+	if (n)
+		qsort((struct dd_member *)members->bytes + 1, n, sizeof(struct dd_member),
+		      compare_groups);
+}
+
+int dd_groups_print(struct dd_groups *groups, enum simidx_dedup_kind kind,
+		    struct dd_against *against, simidx_dedup *dedup, const char *dir,
+		    uint64_t memory)
+{
+	int code = 0, is_again;
+
+	groups->kind = kind;
+	groups->against = against;
+	groups->dedup = dedup;
+	if (!groups->n_members && !groups->n_others)
+		return 0;
+	sort_groups(&groups->members, groups->n_members);
+	sort_groups(&groups->others, groups->n_others);
+	is_again = decides_again(groups);
+	if (is_again && !dd_best_fits(memory, groups->n_members, count_groups(groups))) {
+		groups->counts.unread = groups->n_members;
+		is_again = 0;
+	}
+	/* Half of it is for the work at what is decided again. */
+	code = begin(groups, is_again ? memory / 2 : memory);
+	if (!code && is_again)
+		code = drop_changed(groups);
+	if (!code && is_again && groups->n_members)
+		code = decide(groups, dir, memory);
+	if (!code && groups->n_members)
+		code = is_again ? print_decided(groups, (struct dd_member *)groups->members.bytes + 1,
+						groups->n_members) :
+				  print_groups(groups, (struct dd_member *)groups->members.bytes + 1,
+					       groups->n_members, print_group);
+	if (!code && groups->n_others)
+		code = print_groups(groups, (struct dd_member *)groups->others.bytes + 1,
+				    groups->n_others, print_against);
 	tell_odd(groups);
 	return code || !tl_output_failed() ? code : TL_TROUBLE;
 }

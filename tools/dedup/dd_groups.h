@@ -3,7 +3,7 @@
 
 /*
  * Groups of near documents: gathered while documents are decided, and printed in the end, each with
- * the one that stays first. Which that is dd_judge.h says.
+ * the one that stays first. Which that is dd_best.h says.
  */
 
 #ifndef DD_GROUPS_H
@@ -56,11 +56,17 @@ size_t dd_groups_bytes(void);
  *
  * @param against  the other indexes; NULL if there are none
  * @param dedup    that has decided, and adds nothing any more
+ * @param dir      for an index in which it is decided again
  * @param memory   bytes for the work
  * @return 0 or an exit code
  */
 int dd_groups_print(struct dd_groups *groups, enum simidx_dedup_kind kind,
-		    struct dd_against *against, simidx_dedup *dedup, uint64_t memory);
+		    struct dd_against *against, simidx_dedup *dedup, const char *dir,
+		    uint64_t memory);
+
+/** Meanwhile `dedup` was asked about a row: as simidx_dedup_calls.decided. */
+int dd_groups_hear(struct dd_groups *groups, const simidx_dedup_row *row,
+		   const simidx_dedup_near *near, size_t n);
 
 /** What was counted while they were printed. */
 struct dd_groups_counts {
@@ -70,6 +76,7 @@ struct dd_groups_counts {
 	uint64_t trusted; /* of these not printed, as fingerprints alone have decided */
 	uint64_t groups;
 	uint64_t unread;  /* that go for the first of a group, as they cannot be compared again */
+	uint64_t spared;  /* that stay, as enough go for the one that they are near to */
 	uint64_t changed; /* files that have changed since they were read */
 	uint64_t broken;  /* names not printed, as they would be two, or name another row */
 };

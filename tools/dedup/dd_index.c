@@ -5,7 +5,6 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
-#include "dedup/dd_room.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -127,7 +126,7 @@ static int open_path(struct dd_index *index, const char *path, enum simidx_dedup
 }
 
 struct dd_index *dd_index_open(const struct dd_options *options, enum simidx_dedup_kind kind,
-			       uint64_t most_rows, const char *dir)
+			       uint64_t most_rows, const char *dir, const char *name)
 {
 	struct dd_index *index = calloc(1, sizeof(*index));
 	simidx_writer_options how = SIMIDX_WRITER_OPTIONS_INIT;
@@ -141,7 +140,7 @@ struct dd_index *dd_index_open(const struct dd_options *options, enum simidx_ded
 	}
 	index->options = options;
 	index->is_compared = kind == SIMIDX_DEDUP_TEXTS && !options->no_verify;
-	snprintf(path, sizeof(path), "%s/" DD_ROOM_INDEX, dir);
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	code = open_path(index, options->index ? options->index : path, kind);
 	how.merge_threshold = most_rows;
 	if (!options->index)

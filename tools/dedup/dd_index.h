@@ -20,10 +20,11 @@ struct dd_index;
  *
  * @param most_rows  rows that a commit may leave unmerged: they are in memory
  * @param dir        where a private one is made
+ * @param name       its name there
  * @return NULL with a message
  */
 struct dd_index *dd_index_open(const struct dd_options *options, enum simidx_dedup_kind kind,
-			       uint64_t most_rows, const char *dir);
+			       uint64_t most_rows, const char *dir, const char *name);
 
 /** Forget what is not committed and close. NULL is allowed. */
 void dd_index_close(struct dd_index *index);

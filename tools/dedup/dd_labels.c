@@ -22,6 +22,12 @@ int dd_labels_add(struct dd_labels *labels, const char *label, size_t size)
 	return 0;
 }
 
+int dd_labels_lack(struct dd_labels *labels, const struct in_row *row)
+{
+	labels->is_partial |= !row;
+	return row && row->label_size ? dd_labels_add(labels, row->label, row->label_size) : 0;
+}
+
 static int compare(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;

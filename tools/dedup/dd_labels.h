@@ -12,6 +12,7 @@
 #define DD_LABELS_H
 
 #include "input/in_room.h"
+#include "input/in_row.h"
 
 /** Hashes of all labels and paths; all zero: none. */
 struct dd_labels {
@@ -25,6 +26,9 @@ struct dd_labels {
 
 /** Note the label of a row, or the path of a file. Returns 0, or TL_TROUBLE with a message. */
 int dd_labels_add(struct dd_labels *labels, const char *label, size_t size);
+
+/** A row that is not decided has its label, too; NULL: there are more, which nobody has read. */
+int dd_labels_lack(struct dd_labels *labels, const struct in_row *row);
 
 /** All are noted: from now on they can be asked for. */
 void dd_labels_sort(struct dd_labels *labels);

@@ -105,6 +105,18 @@ void dd_memory_divide(struct dd_memory *memory, uint64_t bytes, unsigned threads
 	memory->charged = 0;
 }
 
+void dd_memory_divide_left(struct dd_memory *memory, uint64_t bytes)
+{
+	*memory = (struct dd_memory){ .batch_bytes = bytes / BATCH_SHARE,
+				      .work = bytes / WORK_SHARE };
+	memory->batch_documents = bytes < BATCH_MEMORY ?
+					  1 + BATCH_DOCUMENTS * bytes / BATCH_MEMORY :
+					  BATCH_DOCUMENTS;
+	memory->index_rows = bytes / ROWS_SHARE / ROW;
+	if (memory->index_rows > MOST_ROWS)
+		memory->index_rows = MOST_ROWS;
+}
+
 static uint64_t free_of(const struct dd_memory *memory)
 {
 	return memory->charged < memory->tables ? memory->tables - memory->charged : 0;

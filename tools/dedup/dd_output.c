@@ -441,6 +441,8 @@ int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 	const struct dd_extra *extra = row->extra;
 	int code = 0, is_known = 0;
 
+	if (row->flags & SIMIDX_DEDUP_ASK)
+		return dd_groups_hear(output->groups, row, near, n);
 	output->at = extra->end;
 	if (output->options->pairs)
 		return pair(output, row, near, n);
@@ -471,9 +473,7 @@ int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 
 int dd_output_unread(struct dd_output *output, const struct in_row *row)
 {
-	output->labels.is_partial |= !row;
-	return row && row->label_size && output->options->drop_list ?
-		       dd_labels_add(&output->labels, row->label, row->label_size) : 0;
+	return output->options->drop_list ? dd_labels_lack(&output->labels, row) : 0;
 }
 
 uint64_t dd_output_last_kept(const struct dd_output *output)
@@ -496,7 +496,7 @@ int dd_output_committing(struct dd_output *output, int is_complete)
 	return code || tl_output_failed() ? TL_TROUBLE : 0;
 }
 
-int dd_output_finish(struct dd_output *output, uint64_t memory)
+int dd_output_finish(struct dd_output *output, const char *dir, uint64_t memory)
 {
 	struct dd_groups_counts counts;
 	int code;
@@ -504,7 +504,7 @@ int dd_output_finish(struct dd_output *output, uint64_t memory)
 	if (!output->groups)
 		return 0;
 	code = dd_groups_print(output->groups, output->kind, output->against, output->dedup,
-			       memory);
+			       dir, memory);
 	if (!code && output->evidence)
 		code = dd_evidence_release(output->evidence);
 	dd_groups_count(output->groups, &counts);
@@ -514,6 +514,7 @@ int dd_output_finish(struct dd_output *output, uint64_t memory)
 	output->counts.trusted = counts.trusted;
 	output->counts.unread = counts.unread;
 	output->counts.groups = counts.groups;
+	output->counts.spared += counts.spared;
 	output->counts.changed = counts.changed;
 	output->counts.broken = counts.broken;
 	return code;
@@ -581,7 +582,6 @@ void dd_output_tell(const struct dd_output *output, uint64_t documents)
 		tl_notice("%s document%s, though near to others, as --max-group is reached",
 			  tl_write_count(counts->spared, n),
 			  counts->spared == 1 ? " stays" : "s stay");
-
 	if (counts->known)
 		tl_notice("%s document%s in %s already, with the same label: not new, and not "
 			  "listed",

@@ -96,8 +96,14 @@ int dd_output_head(struct dd_output *output, uint32_t file, const char *line, si
  */
 int dd_output_committing(struct dd_output *output, int is_complete);
 
-/** All is decided: print the groups, with so many bytes for the work. Returns 0 or an exit code. */
-int dd_output_finish(struct dd_output *output, uint64_t memory);
+/**
+ * All is decided: print the groups.
+ *
+ * @param dir     for temporary files
+ * @param memory  bytes for the work
+ * @return 0 or an exit code
+ */
+int dd_output_finish(struct dd_output *output, const char *dir, uint64_t memory);
 
 /** What was counted. */
 struct dd_output_counts {

@@ -84,6 +84,7 @@ static void remove_room(const char *path)
 	}
 	while ((entry = readdir(dir)))
 		if (strcmp(entry->d_name, DD_ROOM_INDEX) == 0 ||
+		    strcmp(entry->d_name, DD_ROOM_SECOND) == 0 ||
 		    has_form(entry->d_name, UNFINISHED_PREFIX, UNFINISHED_FORM))
 			remove_index(fd, entry->d_name);
 	unlinkat(fd, MARKER, 0);

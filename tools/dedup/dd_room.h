@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * A directory of this run below that of temporary files. The private index is in it; with --index
- * it stays empty but for a marker. The marker is a file that is locked as long as the run lives, so
+ * A directory of this run below that of temporary files. Private indexes are in it; with --index it
+ * stays empty but for a marker. The marker is a file that is locked as long as the run lives, so
  * that a later run knows what is left of one that was killed, and removes it. Only a directory that
  * has a marker of the same user, and a name as mkdtemp() makes it, is ever removed, and of what is
  * in it only what a run puts there.
@@ -12,8 +12,9 @@
 #ifndef DD_ROOM_H
 #define DD_ROOM_H
 
-/** The name of the index in it. */
+/** The names of the indexes in it: of what is kept, and of what stays in the end. */
 #define DD_ROOM_INDEX "index"
+#define DD_ROOM_SECOND "second"
 
 struct dd_room;
 
@@ -28,7 +29,7 @@ struct dd_room *dd_room_new(const char *tmpdir);
 /** Its path. */
 const char *dd_room_path(const struct dd_room *room);
 
-/** Remove it with the index in it. NULL is allowed. */
+/** Remove it with the indexes in it. NULL is allowed. */
 void dd_room_free(struct dd_room *room);
 
 #endif /* DD_ROOM_H */

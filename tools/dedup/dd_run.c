@@ -209,7 +209,8 @@ static int begin_deciding(struct run *run, enum simidx_dedup_kind kind)
 		if (!run->against)
 			return TL_TROUBLE;
 	}
-	run->index = dd_index_open(options, kind, run->memory.index_rows, dd_room_path(run->room));
+	run->index = dd_index_open(options, kind, run->memory.index_rows, dd_room_path(run->room),
+				   DD_ROOM_INDEX);
 	if (!run->index)
 		return TL_TROUBLE;
 	code = open_dedup(run);
@@ -561,7 +562,8 @@ int dd_run(const struct dd_options *options)
 		code = dd_binary_find(run.binary, run.output, &run.report, &run.all);
 	tl_progress_clear();
 	if (!code && run.dedup)
-		code = dd_output_finish(run.output, dd_memory_left(&run.memory));
+		code = dd_output_finish(run.output, dd_room_path(run.room),
+					dd_memory_left(&run.memory));
 	if (!code && !run.is_done) {
 		/* Results stand before the summary where both go to one file. */
 		if (fflush(stdout))

@@ -9,6 +9,7 @@
 #include "input/in_room.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define SEATS 2
 
@@ -99,6 +100,11 @@ int dd_texts_get(struct dd_texts *texts, unsigned seat, const struct dd_fact *fa
 			text->bytes = NULL;
 		if (rc && rc != SIMIDX_E_NOT_FOUND)
 			code = rc < 0 ? tl_error("%s", err.text) : rc;
+		/* The library has one of these at a time. */
+		if (text->bytes && in_room_have(&texts->room[seat], text->size + 1))
+			return tl_error("out of memory");
+		if (text->bytes)
+			text->bytes = memcpy(texts->room[seat].bytes, text->bytes, text->size);
 	}
 	if (text->bytes && simidx_feature_hash(text->bytes, text->size) != fact->hash)
 		text->bytes = NULL;

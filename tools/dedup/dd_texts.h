@@ -39,7 +39,7 @@ void dd_texts_free(struct dd_texts *texts);
  *
  * @param seat  0 or 1: it is valid until the next call with the same seat
  * @param near  names what is kept and has the same text, to which `fact` need not know a way; or
- *              NULL. Such a text is valid until the next call with a `near`
+ *              NULL. Not while rows wait to be decided
  * @param text  set to it; to nothing, if it is not there any more, or too long for the memory
  * @return 0, or TL_TROUBLE with a message
  */

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "dedup/dd_anew.h"
+
+#include "common/tl_msg.h"
+#include "common/tl_number.h"
+#include "common/tl_report.h"
+#include "dedup/dd_again.h"
+#include "dedup/dd_index.h"
+#include "dedup/dd_memory.h"
+#include "dedup/dd_room.h"
+
+#include <stdlib.h>
+
+/* simidx_dedup_place.source of a text that the tool has put aside. */
+#define PUT_ASIDE UINT32_MAX
+
+struct work {
+	struct dd_anew *anew;
+	struct dd_index *index;
+	simidx_dedup *dedup;
+	struct dd_again *again;
+	struct in_room *text;     /* of each thread: what was put aside */
+	struct dd_member **kept;  /* in the order of handles */
+	size_t n_kept;
+	double shown;
+};
+
+static int hear_decided(void *ctx, const simidx_dedup_row *row, const simidx_dedup_near *near,
+			size_t n)
+{
+	struct work *work = ctx;
+	struct dd_anew *anew = work->anew;
+	struct dd_member *member = *(struct dd_member *const *)row->extra;
+
+	if (!n) {
+		member->is_keeper = 1;
+		member->keeper = (uint64_t)(member - anew->table);
+		member->similarity = 1;
+		member->flags = SIMIDX_DEDUP_EQUAL;
+		work->kept[work->n_kept++] = member;
+	} else if (near->similarity == SIMIDX_DEDUP_BY_FP || near->flags & SIMIDX_DEDUP_ESTIMATE) {
+		member->is_told = 1;
+		anew->n_unread++;
+	} else {
+		member->keeper = (uint64_t)(work->kept[near->keeper] - anew->table);
+		member->similarity = near->similarity;
+		member->flags = near->flags & SIMIDX_DEDUP_EQUAL;
+	}
+	return 0;
+}
+
+static int read_text(void *ctx, unsigned thread, const simidx_dedup_place *place,
+		     const char **text, size_t *size)
+{
+	struct work *work = ctx;
+	const struct dd_fact fact = { .text = place->offset, .size = place->length };
+
+	if (place->source != PUT_ASIDE)
+		return dd_again_read(work->again, thread, place, text, size);
+	if (dd_facts_text(work->anew->facts, &fact, &work->text[thread]))
+		return TL_TROUBLE;
+	*text = work->text[thread].bytes;
+	*size = fact.size;
+	return 0;
+}
+
+static int is_stopped(void *ctx)
+{
+	(void)ctx;
+	return tl_stop_requested();
+}
+
+static int begin(struct work *work)
+{
+	struct dd_anew *anew = work->anew;
+	const struct dd_options *options = anew->options;
+	simidx_dedup_options how;
+	struct dd_memory memory;
+	simidx_error err;
+
+	dd_memory_divide_left(&memory, anew->memory);
+	work->again = dd_again_open(anew->files, &options->inputs.columns, options->threads);
+	work->text = calloc(options->threads, sizeof(*work->text));
+	if (!work->again || !work->text)
+		return tl_error("out of memory");
+	work->index = dd_index_open(options, SIMIDX_DEDUP_TEXTS, memory.index_rows, anew->dir,
+				    DD_ROOM_SECOND);
+	if (!work->index)
+		return TL_TROUBLE;
+	how = dd_index_options(work->index, SIMIDX_DEDUP_TEXTS);
+	how.flags &= ~SIMIDX_DEDUP_NEAREST;
+	how.batch_rows = memory.batch_documents;
+	how.batch_bytes = memory.batch_bytes;
+	how.tmpdir = anew->dir;
+	how.calls = (simidx_dedup_calls){ work, hear_decided, NULL, read_text, is_stopped };
+	if (simidx_dedup_open(dd_index_handle(work->index), dd_index_writer(work->index), &how,
+			      &work->dedup, &err))
+		return dd_index_fail(work->index, &err);
+	simidx_dedup_limit(work->dedup, memory.work);
+	return 0;
+}
+
+/* Where it can be read again while others are compared with it. What has no such place was put aside
+   by the library, and is again. */
+static void set_place(simidx_dedup_row *row, const struct dd_fact *fact)
+{
+	if (fact->length)
+		row->place = (simidx_dedup_place){ fact->offset, fact->name.file, fact->length };
+	else if (fact->text && fact->text >> 48 == 0)
+		row->place = (simidx_dedup_place){ fact->text, PUT_ASIDE, (uint32_t)fact->size };
+	else
+		return;
+	row->flags = SIMIDX_DEDUP_PLACED;
+}
+
+static int add(struct work *work, struct dd_member *member, struct in_room *label)
+{
+	struct dd_anew *anew = work->anew;
+	simidx_dedup_near first = dd_member_first(member);
+	simidx_dedup_row row = SIMIDX_DEDUP_ROW_INIT;
+	struct dd_fact fact;
+	struct dd_text text;
+	simidx_error err;
+	int rc;
+
+	if (dd_facts_get(anew->facts, member->fact, label, &fact) ||
+	    dd_texts_get(anew->texts, 0, &fact, member->is_as_first ? &first : NULL, &text))
+		return TL_TROUBLE;
+	if (!text.bytes) {
+		member->is_told = 1;
+		anew->n_unread++;
+		return 0;
+	}
+	row.text = text.bytes;
+	row.text_size = text.size;
+	row.extra = &member;
+	row.extra_size = sizeof(member);
+	set_place(&row, &fact);
+	rc = simidx_dedup_add(work->dedup, &row, &err);
+	return rc < 0 ? dd_index_fail(work->index, &err) : rc;
+}
+
+static void show_progress(struct work *work, size_t i, size_t n)
+{
+	char number[2][TL_NUMBER_SIZE];
+	double now;
+
+	if (!tl_progress_wanted() || (now = tl_seconds()) - work->shown < TL_PROGRESS_SECONDS)
+		return;
+	work->shown = now;
+	tl_progress_show("%s of %s documents of groups decided again, the best first",
+			 tl_write_count(i, number[0]), tl_write_count(n, number[1]));
+}
+
+int dd_anew_decide(struct dd_anew *anew, struct dd_member **order, size_t n)
+{
+	struct work work = { .anew = anew, .kept = order };
+	struct in_room label = { NULL, 0 };
+	simidx_error err;
+	int code;
+
+	anew->n_unread = 0;
+	if (!n)
+		return 0;
+	code = begin(&work);
+	/* What is kept takes the places of what was added before. */
+	for (size_t i = 0; !code && i < n; i++) {
+		show_progress(&work, i, n);
+		code = add(&work, order[i], &label);
+	}
+	if (!code)
+		code = simidx_dedup_flush(work.dedup, 1, &err);
+	if (code < 0)
+		code = dd_index_fail(work.index, &err);
+	tl_progress_clear();
+	simidx_dedup_close(work.dedup);
+	dd_index_close(work.index);
+	dd_again_close(work.again);
+	for (unsigned i = 0; work.text && i < anew->options->threads; i++)
+		free(work.text[i].bytes);
+	free(work.text);
+	free(label.bytes);
+	return code;
+}
