@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+"""Remove near-duplicates from a stream of rows, as simidx-dedup --stream does."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from . import _simidx
+from ._index import Index
+
+_LASTING = 8
+_REMEMBER = {"fingerprint": 0, "sketch": 1, "text": 2}
+_RULES = ("kept", "equal", "text", "sketch", "fingerprint")
+
+
+class Row(NamedTuple):
+    """Why a row was left out."""
+
+    row: int
+    """its number in the stream, from 0"""
+    keeper: int | None
+    """the row that stays for it; None: a document of an index"""
+    id: int | None
+    """of that document; None where a row of the stream stays"""
+    against: int | None
+    """which index of `against` it is in; None: `index`, or a row of the stream stays"""
+    similarity: float | None
+    """from 0 to 1; None where fingerprints decided"""
+    rule: str
+    """equal, text, sketch or fingerprint"""
+
+
+class Deduplication:
+    """What dedup() returns: the batches that stay, once.
+
+    It is an iterator of Batch, each of which other libraries take by __arrow_c_array__(). All of it
+    is a stream for them: `pyarrow.table(d)`, `polars.DataFrame(d)`, `duckdb.sql("from d")`.
+
+    Attributes:
+        rows: how many were decided so far.
+        kept: how many of these stay.
+    """
+
+    def __init__(
+        self,
+        stream: _simidx.Stream,
+        decider: _simidx.Dedup,
+        text: str,
+        id: str | None,
+        evidence: Callable[[Row], object] | None,
+        owned: tuple[Index, tempfile.TemporaryDirectory[str]] | None,
+    ) -> None:
+        self.rows = 0
+        self.kept = 0
+        self._stream = stream
+        self._decider = decider
+        self._columns = (text, id)
+        self._evidence = evidence
+        self._owned = owned
+        self._batches = self._run()
+
+    def __iter__(self) -> Iterator[_simidx.Batch]:
+        return self
+
+    def __next__(self) -> _simidx.Batch:
+        return next(self._batches)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return _simidx.export_stream(self._batches, self._stream)
+
+    def close(self) -> None:
+        """End early: what was not decided is forgotten, and nothing of it is in `index`."""
+        self._batches.close()
+        self._end()
+
+    def _end(self) -> None:
+        self._decider.close()
+        if self._owned:
+            self._owned[0].close()
+            self._owned[1].cleanup()
+            self._owned = None
+
+    def _run(self) -> Generator[_simidx.Batch, None, None]:
+        waiting: deque[_simidx.Batch] = deque()
+        keep = bytearray()
+        try:
+            for batch in self._stream:
+                self._decider.add(batch, *self._columns)
+                waiting.append(batch)
+                self._take(keep)
+                yield from self._ready(waiting, keep)
+            self._decider.flush()
+            self._take(keep)
+            yield from self._ready(waiting, keep)
+        finally:
+            self._end()
+
+    def _take(self, keep: bytearray) -> None:
+        """What was decided since the last call."""
+        rules, keepers, ids, similarities, against = self._decider.take()
+        keep += bytes(rule == 0 for rule in rules)
+        if self._evidence:
+            columns = zip(
+                rules,
+                memoryview(keepers).cast("q"),
+                memoryview(ids).cast("Q"),
+                memoryview(similarities).cast("d"),
+                memoryview(against).cast("i"),
+            )
+            for row, (rule, keeper, id, similarity, other) in enumerate(columns, self.rows):
+                if rule:
+                    self._evidence(
+                        Row(
+                            row,
+                            keeper if keeper >= 0 else None,
+                            id if keeper < 0 else None,
+                            other if other >= 0 else None,
+                            similarity if similarity >= 0 else None,
+                            _RULES[rule],
+                        )
+                    )
+        self.rows += len(rules)
+        self.kept += rules.count(0)
+
+    @staticmethod
+    def _ready(waiting: deque[_simidx.Batch], keep: bytearray) -> Iterator[_simidx.Batch]:
+        """The batches whose rows are all decided."""
+        while waiting and len(waiting[0]) <= len(keep):
+            batch = waiting.popleft()
+            mine = bytes(keep[: len(batch)])
+            del keep[: len(batch)]
+            if any(mine):
+                yield batch.take(mine)
+
+
+def dedup(
+    stream: Any,
+    *,
+    text: str = "text",
+    id: str | None = None,
+    similarity: float = 0.8,
+    index: Index | str | None = None,
+    remember: str | None = None,
+    against: Sequence[Index] = (),
+    evidence: Callable[[Row], object] | None = None,
+    threads: int = 0,
+    tmpdir: str | None = None,
+) -> Deduplication:
+    """Leave out the rows that are near to an earlier one.
+
+    The first of near rows stays. Two texts are near if the Jaccard similarity of their runs of five
+    words is at least `similarity`: the texts themselves are compared. Memory does not grow with the
+    texts: those that are kept lie in a temporary file, compressed.
+
+    Args:
+        stream: anything with __arrow_c_stream__(): a table, data frame, reader, or data set.
+        text: the column with the texts. A null is an empty text, and stays.
+        id: a column of strings that are the labels of rows in `index`.
+        similarity: above 0, at most 1.
+        index: an Index of texts, or where one is made: remembers what stays for the next call.
+        remember: what it remembers of a text: "sketch" (the default of a new one, 200 bytes),
+            "text" or "fingerprint".
+        against: indexes of texts: what is near to one of their documents is left out, too.
+        evidence: called with a Row for each row that is left out, in their order.
+        threads: 0 = one a core.
+        tmpdir: for temporary files; None = $TMPDIR, or /tmp.
+    """
+    source = _simidx.Stream(stream)
+    owned = None
+    flags = 0
+    if index is None:
+        where = tempfile.TemporaryDirectory(prefix="simidx-", dir=tmpdir)
+        index = Index(where.name + "/index", create=True, texts=True)
+        owned = (index, where)
+    elif isinstance(index, str):
+        index = Index(index, create=True, texts=True, _notes=remember != "fingerprint")
+    if owned is None:
+        flags = _LASTING
+    has_notes = bool(index.stats()["flags"] & 32)
+    what = remember or ("sketch" if has_notes else "fingerprint")
+    if what not in _REMEMBER:
+        raise _simidx.ArgumentError(f"remember: {', '.join(_REMEMBER)}, not {what!r}")
+    decider = _simidx.Dedup(
+        index._index,
+        [other._index for other in against],
+        similarity,
+        flags,
+        threads,
+        _REMEMBER[what] if flags else 0,
+        tmpdir,
+    )
+    return Deduplication(source, decider, text, id, evidence, owned)
