@@ -50,8 +50,8 @@ diff -b $licence $edited | grep '^[<>]' | sed -n '1,2s/  */ /gp' || :
 find -L /usr/share/common-licenses/*[0-9] /usr/share/doc/*/copyright -type f | sort >$dir/files
 echo $edited >>$dir/files
 say "Near-duplicates among $(wc -l <$dir/files) texts: licences, /usr/share/doc/*/copyright, and this copy"
-echo "\$ $dedup --files-from $dir/files"
-$dedup --files-from $dir/files >$dir/groups
+echo "\$ $dedup --prefer /usr/share --files-from $dir/files"
+$dedup --prefer /usr/share --files-from $dir/files >$dir/groups
 # Group, percent, keep or drop, path. The copy first, then groups with more than equal files.
 awk -F '\t' -v edited=$edited '
 	{ line[NR] = $0; group[NR] = $1 }

@@ -339,6 +339,24 @@ void simidx_dedup_limit(simidx_dedup *dedup, uint64_t bytes);
 int simidx_dedup_text(simidx_dedup *dedup, const simidx_dedup_near *near, const char **text,
 		      size_t *size, simidx_error *err) SIMIDX_CHECK_RESULT;
 
+/**
+ * How similar two texts are, as texts are compared here. After simidx_dedup_flush() before the next
+ * simidx_dedup_add(), such as to choose which row of a group is to stay.
+ *
+ * @param a, b        texts of `a_size` and `b_size` bytes, at most 2^30; what is not UTF-8 counts
+ *                    as U+FFFD
+ * @param similarity  set to 1 for the same bytes, and else to the Jaccard similarity of their
+ *                    shingles, which is 0 to 1; 0 where both have none
+ * @return SIMIDX_OK; SIMIDX_E_ARG for a parameter that is NULL; SIMIDX_E_STATE: rows wait to be
+ *         decided, or texts are not compared; SIMIDX_E_RANGE: simidx_dedup_limit() leaves no room
+ *         to compare such long texts; SIMIDX_E_STOPPED; SIMIDX_E_NOMEM
+ *
+ * Cost: that of the shingles of both, which are sorted; nothing is kept of them.
+ */
+int simidx_dedup_similarity(simidx_dedup *dedup, const char *a, size_t a_size, const char *b,
+			    size_t b_size, double *similarity, simidx_error *err)
+	SIMIDX_CHECK_RESULT;
+
 /** What was counted. */
 typedef struct simidx_dedup_counts {
 	size_t size; /**< sizeof(simidx_dedup_counts); the caller sets it */

@@ -434,6 +434,7 @@ tool_tests = \
 	tests/tool/bulk_together.sh \
 	tests/tool/create.sh \
 	tests/tool/csv.sh \
+	tests/tool/csv_texts.sh \
 	tests/tool/damaged.sh \
 	tests/tool/dedup.sh \
 	tests/tool/dedup_against.sh \
@@ -441,9 +442,14 @@ tool_tests = \
 	tests/tool/dedup_evidence.sh \
 	tests/tool/dedup_fps.sh \
 	tests/tool/dedup_full.sh \
+	tests/tool/dedup_keep.sh \
 	tests/tool/dedup_kill.sh \
 	tests/tool/dedup_memory.sh \
+	tests/tool/dedup_output.sh \
 	tests/tool/dedup_remember.sh \
+	tests/tool/dedup_report.sh \
+	tests/tool/dedup_resume.sh \
+	tests/tool/dedup_resume_edges.sh \
 	tests/tool/dedup_stream.sh \
 	tests/tool/delete.sh \
 	tests/tool/dump.sh \
@@ -451,12 +457,15 @@ tool_tests = \
 	tests/tool/engine.sh \
 	tests/tool/export.sh \
 	tests/tool/extractors.sh \
+	tests/tool/fields.sh \
 	tests/tool/formats.sh \
+	tests/tool/found_files.sh \
 	tests/tool/full.sh \
 	tests/tool/full_disk.sh \
 	tests/tool/guard.sh \
 	tests/tool/help.sh \
 	tests/tool/idf.sh \
+	tests/tool/json_files.sh \
 	tests/tool/kill.sh \
 	tests/tool/merge_beside.sh \
 	tests/tool/mode.sh \

@@ -47,6 +47,8 @@ tools_libcommon_a_SOURCES = \
 	tools/common/tl_options.h \
 	tools/common/tl_path.c \
 	tools/common/tl_path.h \
+	tools/common/tl_report.c \
+	tools/common/tl_report.h \
 	tools/common/tl_term.c \
 	tools/common/tl_term.h \
 	tools/common/tl_time.c \
@@ -57,6 +59,8 @@ tools_libcommon_a_SOURCES = \
 	tools/common/tl_utf8.h \
 	tools/input/in_bare.c \
 	tools/input/in_bin.c \
+	tools/input/in_causes.c \
+	tools/input/in_causes.h \
 	tools/input/in_codec.c \
 	tools/input/in_codec.h \
 	tools/input/in_columns.c \
@@ -75,8 +79,14 @@ tools_libcommon_a_SOURCES = \
 	tools/input/in_jsonl.c \
 	tools/input/in_jsonl.h \
 	tools/input/in_keys.c \
+	tools/input/in_leave.c \
+	tools/input/in_leave.h \
 	tools/input/in_lines.c \
 	tools/input/in_lines.h \
+	tools/input/in_look.c \
+	tools/input/in_look.h \
+	tools/input/in_member.c \
+	tools/input/in_member.h \
 	tools/input/in_npy.c \
 	tools/input/in_reader.c \
 	tools/input/in_reader.h \
@@ -113,12 +123,20 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_files.h \
 	tools/dedup/dd_groups.c \
 	tools/dedup/dd_groups.h \
+	tools/dedup/dd_header.c \
+	tools/dedup/dd_header.h \
 	tools/dedup/dd_index.c \
 	tools/dedup/dd_index.h \
+	tools/dedup/dd_judge.c \
+	tools/dedup/dd_judge.h \
+	tools/dedup/dd_keep.c \
+	tools/dedup/dd_keep.h \
 	tools/dedup/dd_keepers.c \
 	tools/dedup/dd_keepers.h \
 	tools/dedup/dd_largest.c \
 	tools/dedup/dd_largest.h \
+	tools/dedup/dd_lines.c \
+	tools/dedup/dd_lines.h \
 	tools/dedup/dd_mark.c \
 	tools/dedup/dd_mark.h \
 	tools/dedup/dd_memory.c \
@@ -128,12 +146,24 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_options.h \
 	tools/dedup/dd_output.c \
 	tools/dedup/dd_output.h \
+	tools/dedup/dd_pairs.c \
+	tools/dedup/dd_pairs.h \
+	tools/dedup/dd_resume.c \
+	tools/dedup/dd_resume.h \
+	tools/dedup/dd_report.c \
+	tools/dedup/dd_report.h \
 	tools/dedup/dd_room.c \
 	tools/dedup/dd_room.h \
+	tools/dedup/dd_shards.c \
+	tools/dedup/dd_shards.h \
+	tools/dedup/dd_sink.c \
+	tools/dedup/dd_sink.h \
 	tools/dedup/dd_run.c \
 	tools/dedup/dd_run.h \
 	tools/dedup/dd_summary.c \
-	tools/dedup/dd_summary.h
+	tools/dedup/dd_summary.h \
+	tools/dedup/dd_texts.c \
+	tools/dedup/dd_texts.h
 tools_libdedup_a_CPPFLAGS = $(tools_cppflags)
 
 tools_simidx_dedup_SOURCES = tools/dedup/dd_main.c

@@ -118,7 +118,7 @@ static void read_dups(struct judge *j, const char *path)
 		j->rows[row - 1].of = other;
 		j->rows[row - 1].told = strtod(told, &end);
 		if (end == told)
-			j->rows[row - 1].told = -1;
+			j->rows[row - 1].told = strcmp(told, "same") == 0 ? 100 : -1;
 	}
 	free(line);
 	fclose(file);

@@ -270,6 +270,33 @@ int simidx_dedup_text(simidx_dedup *dedup, const simidx_dedup_near *near, const 
 	return rc;
 }
 
+int simidx_dedup_similarity(simidx_dedup *dedup, const char *a, size_t a_size, const char *b,
+			    size_t b_size, double *similarity, simidx_error *err)
+{
+	struct sd_item item = { .row = { .text = a, .text_size = a_size } };
+	struct sd_candidate candidate = { 0 };
+	const struct sd_text other = { b, b_size, 0, NULL };
+	struct sd_thread *thread;
+	int rc;
+
+	sx_err_clear(err);
+	if (!dedup || !a || !b || !similarity)
+		return sx_fail(err, SIMIDX_E_ARG, "a parameter is NULL");
+	*similarity = 0;
+	if (!dedup->verifies)
+		return sx_fail(err, SIMIDX_E_STATE, "texts are not compared");
+	if (dedup->is_begun || dedup->filling.n)
+		return sx_fail(err, SIMIDX_E_STATE, "rows wait to be decided");
+	thread = &dedup->thread[0];
+	thread->bytes = dedup->limit;
+	if (a_size > MOST_TEXT || b_size > MOST_TEXT || !sd_has_room(thread, 0, a_size + b_size))
+		return sx_fail(err, SIMIDX_E_RANGE, "there is no room to compare such long texts");
+	rc = sd_judge(dedup, thread, &item, &other, &candidate, err);
+	sd_shingles_free(&item.set);
+	*similarity = rc ? 0 : candidate.similarity;
+	return rc;
+}
+
 const char *simidx_dedup_problem(const simidx_dedup *dedup)
 {
 	return dedup ? sd_texts_problem(dedup->texts) : NULL;

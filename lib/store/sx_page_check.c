@@ -160,7 +160,7 @@ int sx_page_read(sx_txn *txn, sx_page_roots *roots, const char *table, sx_page_r
 		c->problem = reading->problem;
 		c->ctx = reading->ctx;
 		c->value = reading->value;
-		c->bytes = sx_calloc(1, SX_PAGE_MAX_VALUE);
+		c->bytes = sx_realloc(NULL, 1, SX_PAGE_MAX_VALUE);
 		tables.record = roots->tables;
 		rc = c->bytes ? sx_pages_check_tree(c, &tables) : SIMIDX_E_NOMEM;
 		while (t < c->n_tables && strcmp(c->table[t].name, table))

@@ -44,7 +44,7 @@ status=0
 [ $status -eq 1 ] && [ ! -s out ]
 status=0
 ./text_search missing <1.txt 2>err || status=$?
-[ $status -eq 2 ] && grep 'text_search: missing: No such file or directory' err
+[ $status -eq 2 ] && grep 'text_search: missing: no index: No such file or directory' err
 status=0
 ./text_search 2>err || status=$?
 [ $status -eq 2 ] && grep usage err

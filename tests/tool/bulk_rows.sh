@@ -163,7 +163,7 @@ summary_has() {
 	done
 }
 run 2 "$load" -q --summary summary.json --from missing new
-says 'simidx-load: missing: No such file'
+says 'simidx-load: missing: no index: No such file'
 summary_has '"exit":2' '"stored":0'
 run 2 "$load" -q --summary summary.json --max-errors 2 new good.tsv bad.tsv
 says 'simidx-load: more than 2 rows were rejected (--max-errors)'

@@ -46,10 +46,10 @@ says 'the header names no column "ID"'
 run 2 "$load" e --header --label-field Label header.tsv
 says 'the header names no column "Label"'
 run 2 "$load" e --header -F tsv - <<<'id	fingerprint'
-says 'the header names no column "fp", but "id", "fingerprint"; --fp-field tells which it is'
+says 'the header names no column "fp", but "id", "fingerprint"; --fp-field or --text-field tells which it is'
 run 2 "$load" e --header -F csv - <<<"a,$(seq -s , 1000 2000)"
 says 'the header names no column "fp", but "a", "1000", "1001",'
-says ', ...; --fp-field tells which it is'
+says ', ...; --fp-field or --text-field tells which it is'
 run 2 "$load" e --header -F csv - <<<'id,fp,fp'
 says 'the header names two columns "fp"'
 run 2 "$load" e --header -F csv - <<<'id,"fp'
@@ -98,7 +98,7 @@ for value in 0 x -1 1000001 ''; do
 	says 'simidx-load: number.tsv: --fp-field: without --header a column number is expected'
 done
 run 2 "$load" e --label-field 1 number.tsv
-says '--fp-field is needed too'
+says '--fp-field or --text-field is needed too'
 
 # No option is passed over where it has no meaning.
 : >some.npy

@@ -83,7 +83,7 @@ says '--fill'
 run 2 "$query" compact index --memory 1M
 says '--memory'
 run 2 "$query" compact missing
-says 'missing: No such file'
+says 'missing: no index: No such file'
 run 2 "$query" compact index nowhere/new
 says 'nowhere/new'
 run 2 "$query" --static compact index

@@ -20,6 +20,7 @@ run 1 "$load" a some.csv
 errors <<END
 simidx-load: some.csv:14: expected the columns id, fingerprint, label, found more than three columns
 simidx-load: some.csv:15: expected the columns id, fingerprint, label, found one column
+simidx-load: 1 row has too few columns (some.csv:15)
 $(tail -1 err)
 END
 cat >expected <<END

@@ -50,7 +50,7 @@ for what in text sketch; do
 	cp out $what.out
 	says 's: '
 	[ "$(wc -l <dups)" -gt 280 ] || fail "only $(wc -l <dups) are left out"
-	grep -vxP "$is\trows.jsonl:\d+\t[ab]\.\d+\t[ab]\.$what|100.0\trows.jsonl:\d+\trows.jsonl:\d+" dups >wrong
+	grep -vxP "$is\trows.jsonl:\d+\t[ab]\.\d+\t[ab]\.$what|same\trows.jsonl:\d+\trows.jsonl:\d+" dups >wrong
 	[ ! -s wrong ] || fail "--dups, $what: $(head -2 wrong)"
 	head -1 dups | grep -qxP "$is\trows.jsonl:1\tb\.1\tb\.$what" || fail "the first: $(head -1 dups)"
 	run 0 "$dedup" -q --stream --threads 3 --memory 64M --against a.$what --against b.$what rows.jsonl
@@ -85,13 +85,13 @@ run 0 "$dedup" -q --stream --index ix rows.jsonl
 # Groups: a document of an index is the one that is kept.
 run 0 "$dedup" --against a.text --against b.text rows.jsonl
 says ' s: 300 near to others, in 200 groups'
-grep -A 1 -P '\tkeep\ta\.2\ta.text$' out | diff - <(printf '9\t100.0\tkeep\ta.2\ta.text\n9\t81.1\tdrop\trows.jsonl:9\n') ||
+grep -A 1 -P '\tkeep\ta\.2\ta.text$' out | diff - <(printf '9\tsame\tkeep\ta.2\ta.text\n9\t81.1\tdrop\trows.jsonl:9\n') ||
 	fail 'a group of an index'
-grep -A 2 -P '\tkeep\tb\.2\tb.text$' out | diff - <(printf '10\t100.0\tkeep\tb.2\tb.text\n10\t81.1\tdrop\trows.jsonl:10\n10\t81.1\tdrop\trows.jsonl:11\n') ||
+grep -A 2 -P '\tkeep\tb\.2\tb.text$' out | diff - <(printf '10\tsame\tkeep\tb.2\tb.text\n10\t81.1\tdrop\trows.jsonl:10\n10\t81.1\tdrop\trows.jsonl:11\n') ||
 	fail 'a group of two'
 run 0 "$dedup" -q --json --against a.sketch rows.jsonl
 grep -A 1 '"label":"a.2"' out >two
-grep -Eqx '\{"group":9,"similarity":100,"keep":true,"label":"a.2","id":[0-9]+,"index":"a.sketch"\}' two &&
+grep -Eqx '\{"group":9,"similarity":100,"same":true,"keep":true,"label":"a.2","id":[0-9]+,"index":"a.sketch"\}' two &&
 	grep -Eqx '\{"group":9,"similarity":8[0-5],"estimate":true,"keep":false,"path":"rows.jsonl","line":9\}' two ||
 	fail "groups with --json: $(cat two)"
 run 0 "$dedup" -q --drop-list --against a.text --against b.text rows.jsonl
@@ -103,7 +103,7 @@ grep -qx rows.jsonl:9 out && fail 'what fingerprints have decided is listed'
 # In another index a label may mean another document. One without a label is named by its id.
 run 0 "$dedup" --stream --against a.text --dups dups a.jsonl
 output </dev/null
-[ "$(grep -c '^100.0' dups)" -eq 400 ] || fail "the same texts in another index: $(head -3 dups)"
+[ "$(grep -c '^same' dups)" -eq 400 ] || fail "the same texts in another index: $(head -3 dups)"
 rm dups
 "$query" -q dump --format full a.text | sed 's/"label":"[^"]*",//' >bare.dump
 run 0 "$load" -q -F full bare bare.dump

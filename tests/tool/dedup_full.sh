@@ -77,6 +77,30 @@ for what in output dups index notes; do
 	echo "$what: $refused runs were refused"
 done
 
+# Shards: the run ends, and goes on when there is room again.
+mkdir in
+split -l 1500 --additional-suffix=.jsonl rows.jsonl in/
+refused=0
+for kb in 8 300 1500; do
+	begin "$kb"
+	shards() {
+		"$dedup" -q --stream --memory 64M --index ix --dups dups --remember text --output-dir disk/new --resume -F jsonl \
+			-r in/ 2>err
+	}
+	if ! shards; then
+		refused=$((refused + 1))
+		grep -q 'disk/new.*: No space left on device' err || fail "shards, $kb kB: $(head -2 err)"
+		shards || [ -s err ] || fail "shards, $kb kB: nothing is said"
+	fi
+	mount -o remount,size=64m disk
+	shards || fail "shards, $kb kB: does not go on: $(head -2 err)"
+	sort disk/new/* | cmp - want || fail "shards, $kb kB: other rows than in one run"
+	[ "$(ls disk/new | wc -l)" -eq 4 ] || fail "shards, $kb kB: $(ls disk/new)"
+	[ "$(cut -f 2 dups | sort | uniq -c | grep -c ' 1 in/')" -eq 1500 ] || fail "shards, $kb kB: other lines of --dups"
+done
+[ $refused -eq 3 ] || fail "shards: the disk was full $refused times"
+rm -rf in
+
 # Temporary files: what has no room there is compared by fingerprints, and that is told. With the index of what
 # is kept there is none without room.
 begin 300

@@ -222,7 +222,7 @@ says "unknown option '--threshold'; is --accept meant?"
 run 2 "$load" --column body index file
 says "unknown option '--column'; is --text-field meant?"
 for option in --output -o; do
-	run 2 "$dedup" $option file file
+	run 2 "$query" stats $option file file
 	says "unknown option '$option'; results go to standard output: > FILE"
 done
 run 2 "$query" rm index

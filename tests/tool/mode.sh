@@ -174,12 +174,12 @@ refused '--mode delete: --files-from finds files to store, so it does not fit' \
 	--mode delete -F ids --files-from fps ix
 refused '--mode delete needs an index that is there, so --create does not fit' \
 	--mode delete --create truncate -F labels ix more
-refused 'none: No such file or directory' --mode delete -F labels none more
+refused 'none: no index: No such file or directory' --mode delete -F labels none more
 refused 'l1: --mode delete reads ids, labels, tsv, csv, jsonl or dump, not text: -F tells what it is' \
 	--mode delete ix l1
 refused 'standard input needs its format: -F FORMAT' --mode delete ix -
 refused 'l1: cannot open: No such file or directory' --mode delete -F labels ix l1
-refused 'none: No such file or directory' --merge-only none
+refused 'none: no index: No such file or directory' --merge-only none
 refused '--merge-only stores nothing, so it takes no INPUT' --merge-only ix new.tsv
 refused '--merge-only: options about storing documents do not fit' --merge-only --mode if-new ix
 refused '--mode: expected one of add, if-new, replace, delete' --mode upsert ix new.tsv

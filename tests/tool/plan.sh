@@ -49,14 +49,14 @@ says "--documents: expected a number of at least 1"
 run 2 "$query" plan --documents 5 --bits 15
 says "--bits: expected a number in 16..64, found '15'"
 run 2 "$query" plan --documents 5 now
-says 'now: No such file or directory'
+says 'now: no index: No such file or directory'
 run 2 "$query" plan ix now
 says "plan: one argument too many: 'now'"
 run 2 "$query" plan --documents 5 --bits 32 -k 33
 says "--radius: expected a number in 0..32, found '33'"
 run 0 "$query" plan --documents 5 --bits 32 -k 32
 run 2 "$query" plan missing
-says 'missing: No such file or directory'
+says 'missing: no index: No such file or directory'
 for documents in 5k 1.5M M 1T; do
 	run 2 "$query" plan --documents $documents
 	says "--documents: expected a number of at least 1, such as 5000 or 20M, found '$documents'"

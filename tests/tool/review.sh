@@ -66,7 +66,7 @@ says 'no/such/page: cannot write: '
 
 # What has changed or is gone: nothing of what is there now is shown; excerpts are.
 rm -f ev2
-run 0 "$dedup" -q --evidence ev2 --evidence-texts 40 rows.jsonl
+run 0 "$dedup" -q --keep first --evidence ev2 --evidence-texts 40 rows.jsonl
 cp rows.jsonl rows.saved
 sed 's/other/OTHER/' rows.saved >rows.jsonl
 run 0 "$query" review ev
@@ -111,13 +111,13 @@ run 0 "$query" review ev
 same out shown
 # Rows of compressed files are read by their lines; those of whole files, too.
 if gzip <rows.jsonl >packed.jsonl.gz; then
-	run 0 "$dedup" -q --evidence ev3 packed.jsonl.gz
+	run 0 "$dedup" -q --keep first --evidence ev3 packed.jsonl.gz
 	run 0 "$query" review ev3
 	[ "$(grep -c '\[-w30-\]' out)" -eq 1 ] && ! grep -q 'the text' out || fail 'rows of a compressed file'
 fi
 words w 1 60 >a.txt
 { words w 1 29; echo other; words w 31 60; } >b.txt
-run 0 "$dedup" -q --evidence ev4 a.txt b.txt
+run 0 "$dedup" -q --keep first --evidence ev4 a.txt b.txt
 run 0 "$query" review ev4
 grep -qF '[-w30-]' out || fail 'whole files'
 [ "$(grep -c 'a\.txt' out)" -eq 1 ] || fail 'the path of a file is told twice'
@@ -125,7 +125,7 @@ run 0 "$query" review --html files.html ev4
 grep -q 'a\.txt (' files.html && fail 'the path of a file is told twice in the page'
 # Fields of other names, and texts of pipes.
 sed 's/"text"/"body"/' rows.saved >body.jsonl
-run 0 "$dedup" -q --text-field body --evidence ev5 body.jsonl
+run 0 "$dedup" -q --keep first --text-field body --evidence ev5 body.jsonl
 run 0 "$query" review ev5
 grep -qF '[-w30-]' out || fail '--text-field'
 # Members that the run did not read may be anything.
@@ -134,7 +134,7 @@ sed 's/"id":[^,]*,/"id":18446744073709551615,/' odd.jsonl >large.jsonl
 for odd in odd large; do
 	encoding=$([ $odd = odd ] || echo '--fp-encoding dec')
 	# shellcheck disable=SC2086
-	run 0 "$dedup" -q $encoding --id-field number --label-field name --evidence ev.$odd $odd.jsonl
+	run 0 "$dedup" -q --keep first $encoding --id-field number --label-field name --evidence ev.$odd $odd.jsonl
 	run 0 "$query" review ev.$odd
 	grep -qF '[-w30-]' out && ! grep -q 'the text has changed' out || fail "members that were not read: $odd"
 	sed -E 's/"(offset|length)2?":[0-9]+,//g' ev.$odd >ev.lines
@@ -146,14 +146,14 @@ run 0 "$dedup" -q --no-verify --evidence ev.fp rows.jsonl
 run 0 "$query" review ev.fp
 grep -qF '(The texts have the same bytes.)' out || fail 'equal texts by their fingerprints'
 grep -qF '(No word differs, only what is between words.)' out || fail 'spaces by fingerprints'
-run 0 "$dedup" -q --evidence ev6 -F jsonl - <rows.jsonl
+run 0 "$dedup" -q --keep first --evidence ev6 -F jsonl - <rows.jsonl
 run 0 "$query" review ev6
 grep -qF '(the text cannot be read again: it came from standard input)' out || fail 'a pipe'
 
 # Characters that are not seen or turn the direction are shown as bytes, wherever they stand.
 turned=$'x\xe2\x80\xaey.jsonl'
 sed 's/other/oth\\u202eer\\u200b\\u2066\\u061c/; s/"one"/"o\\u202ene"/' rows.saved >"$turned"
-run 0 "$dedup" -q --evidence ev.turned "$turned"
+run 0 "$dedup" -q --keep first --evidence ev.turned "$turned"
 run 0 "$query" review ev.turned
 tr -d '\n ' <out | grep -qF '{+oth\xe2\x80\xaeer\xe2\x80\x8b\xe2\x81\xa6\xd8\x9c+}' || fail 'a text that turns'
 grep -qF 'o\xe2\x80\xaene' out || fail 'a label that turns'

@@ -158,15 +158,16 @@ run 0 "$query" search encodings --text right
 grep -q UTF-8 err && fail 'a query in UTF-8 is said to be none'
 
 # Files that are hardly one text each are taken for that, but told.
-echo '{"text": "one"}' >rows.json
-cp rows.json more.json
+mkdir named
+echo '{"text": "one"}' >named/rows.json
+cp named/rows.json named/more.json
 printf '%s\n' 91b7584a2265b1f5 0x1b7584a2265b1f6 1b7584a2265b1f7 >fps.txt
 printf '%s\n' 91b7584a2265b1f5 'and words' >words.txt
-run 0 "$load" doubtful rows.json more.json fps.txt words.txt
-says 'simidx-load: 2 files with names in .json were taken as one text each (first: rows.json): -F jsonl reads an object a line'
+run 0 "$load" -r doubtful named fps.txt words.txt
+says 'simidx-load: 2 files with names in .json were taken as one text each (first: named/more.json): -F jsonl reads an object a line'
 says 'simidx-load: 1 text looks like a list of fingerprints (fps.txt): -F lines reads one a line'
 # Who says what they are is not told.
-run 0 "$load" told -F text rows.json fps.txt
+run 0 "$load" told -F text named/rows.json fps.txt
 grep -q 'json\|fingerprints (' err && fail 'a doubt about -F text'
 
 # What is named and no text: the others are stored, exit 1. Nothing is made of such files alone.
@@ -254,7 +255,7 @@ END
 run 0 "$load" -q text -F jsonl - <<<'{"id": 1, "text": "hello world, hello"}'
 [ "$("$query" dump content)" = "$("$query" dump text)" ] || fail '--text-field'
 run 2 "$load" never --text-field content other
-says 'simidx-load: other: --text-field is for the format jsonl'
+says 'simidx-load: other: --text-field is for the formats tsv, csv and jsonl'
 run 2 "$load" never --text-field content --fp-field fp -F jsonl other
 says 'simidx-load: other: --text-field and --fp-field exclude each other'
 

@@ -385,7 +385,7 @@ done
 refused 'ids: --time is for the formats tsv, csv and jsonl' --time 2 all ids
 refused 'row.tsv: --time: without --header a column number is expected, from 1' \
 	--fp-field 1 --time t all row.tsv
-refused 'row.tsv: --fp-field is needed too: without --header, if one column is given, all are' \
+refused 'row.tsv: --fp-field or --text-field is needed too: without --header, if one column is given, all are' \
 	--time 2 all row.tsv
 refused 'named.tsv:1: the header names no column "when", but "fp", "t"' --header --time when all named.tsv
 printf 'fp\tt\tt\naa\t5\t6\n' >twice.tsv

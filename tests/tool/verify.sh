@@ -106,5 +106,5 @@ run 0 "$query" verify rows
 run 0 "$load" -q --merge never fresh documents.tsv
 run 0 "$query" verify fresh
 run 2 "$query" verify missing
-says 'simidx-query: missing: No such file'
+says 'simidx-query: missing: no index: No such file'
 finish

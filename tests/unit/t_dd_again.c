@@ -98,7 +98,7 @@ static uint32_t meet(const char *path, const struct in_format *format, enum dd_m
 	uint32_t number = UINT32_MAX;
 
 	ck_assert_int_eq(in_reader_open(&reader, path, format, 0), IN_ROW);
-	ck_assert_int_eq(dd_files_meet(files, &reader, &number), expected);
+	ck_assert_int_eq(dd_files_meet(files, &reader, NULL, &number), expected);
 	return number;
 }
 
@@ -214,6 +214,48 @@ START_TEST(test_files_again)
 	free(first);
 	free(second);
 	free(empty);
+}
+END_TEST
+
+/*
+ * Rows of tables: with quotes and line ends in them, with a mark before the first and one that is
+ * part of a text, below a header that is longer than what is read of it at first.
+ */
+static void keep_table(const char *header, size_t padding, const char *body, size_t n)
+{
+	char *path = sxt_path(dir, "rows.csv");
+	FILE *file = fopen(path, "w");
+
+	fprintf(file, "\xef\xbb\xbf%s", header);
+	for (size_t i = 0; i < padding; i++)
+		fputs(i % 100 ? "x" : "\n\"\"", file);
+	fprintf(file, "%s", body);
+	fclose(file);
+	begin_anew(0);
+	ck_assert_uint_eq(keep_all(path, &in_format_csv), n);
+	for (size_t i = 0; i < n; i++)
+		ck_assert(memmem(kept[i].text, kept[i].size, "one", 3));
+	check_all();
+	forget_kept();
+	free(path);
+}
+
+START_TEST(test_tables_again)
+{
+	static const char body[] = "\",text\r\n\xef\xbb\xbfone,\"\xef\xbb\xbfone, \"\"two\"\"\n"
+				   "three\"\r\n\n\"y\nz\",one\r\n\"\"\"\",\"\r\none\"\r\nx,one";
+	static const size_t paddings[] = { 0, 3000, 4080, 5000, 70000, 1100000 };
+
+	columns.header = 1;
+	for (size_t i = 0; i < sizeof(paddings) / sizeof(paddings[0]); i++)
+		keep_table("\"other", paddings[i], body, 4);
+	for (size_t padding = 4050; padding < 4110; padding++)
+		keep_table("\"other", padding, body, 4);
+	/* Without a header, by number. */
+	columns = (struct in_columns){ .text = "2" };
+	keep_table("one,one\n", 0, "\xef\xbb\xbfone,\xef\xbb\xbfone\n", 2);
+	columns = (struct in_columns){ .text = "1" };
+	keep_table("one,one\n", 0, "\xef\xbb\xbfone,\xef\xbb\xbfone\n", 2);
 }
 END_TEST
 
@@ -494,6 +536,7 @@ END_TEST
 
 static const sxt_test tests[] = {
 	{ &test_files_again, 0, 1 },
+	{ &test_tables_again, 0, 1 },
 #ifdef HAVE_JSON
 	{ &test_rows_again, 0, 1 },
 	{ &test_other_member_again, 0, 1 },

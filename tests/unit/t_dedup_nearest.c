@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-/* What libsimidx-dedup tells with a decision: the nearest text, equal bytes, the other text. */
+/* What libsimidx-dedup tells with a decision: the nearest text, equal bytes, the other text; and
+   how similar two texts are. */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -266,10 +267,125 @@ START_TEST(test_texts_elsewhere)
 }
 END_TEST
 
+/* ---- the similarity of two texts ---- */
+
+#define RUN 64 /* bytes of five words, at most */
+
+static int compare_runs(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* The runs of five words of a text, sorted, each once. Every word has a space behind it. */
+static size_t runs_of(const char *text, char (*out)[RUN])
+{
+	const char *word[6] = { text };
+	size_t n = 0, unique = 0;
+
+	for (int words = 0; *text; text++) {
+		if (*text != ' ')
+			continue;
+		if (++words >= 5)
+			snprintf(out[n++], RUN, "%.*s", (int)(text - word[0]), word[0]);
+		if (words >= 5)
+			memmove(word, word + 1, 4 * sizeof(*word));
+		word[words < 5 ? words : 4] = text + 1;
+	}
+	qsort(out, n, RUN, compare_runs);
+	for (size_t i = 0; i < n; i++)
+		if (!i || strcmp(out[i], out[i - 1]) != 0)
+			memmove(out[unique++], out[i], RUN);
+	return unique;
+}
+
+/* By brute force: all runs of one text are looked for in the other. */
+static double jaccard(const char *a, const char *b)
+{
+	char (*x)[RUN] = calloc(strlen(a) + 1, RUN), (*y)[RUN] = calloc(strlen(b) + 1, RUN);
+	size_t n_x = runs_of(a, x), n_y = runs_of(b, y), both = 0;
+
+	for (size_t i = 0; i < n_x; i++)
+		both += bsearch(x[i], y, n_y, RUN, compare_runs) != NULL;
+	free(x);
+	free(y);
+	return (double)both / (double)(n_x + n_y - both);
+}
+
+static void check_similarity(const char *a, const char *b)
+{
+	double is;
+
+	ck_assert_int_eq(simidx_dedup_similarity(dedup, a, strlen(a), b, strlen(b), &is, &err),
+			 SIMIDX_OK);
+	sxt_must(is == jaccard(a, b));
+}
+
+#define COPIES 4
+
+/* All rows in one, four times with other ends of words; every `every`th word with a letter more. */
+static char *make_long(size_t every)
+{
+	char *text = malloc(COPIES * N_ROWS * (2 * MAX_TEXT)), *to = text;
+	size_t words = 0;
+
+	for (size_t i = 0; i < COPIES * N_ROWS; i++)
+		for (const char *from = rows[i % N_ROWS].text; *from; from++) {
+			if (*from == ' ')
+				*to++ = (char)('a' + i / N_ROWS);
+			if (*from == ' ' && ++words % every == 0)
+				*to++ = 'z';
+			*to++ = *from;
+		}
+	*to = 0;
+	return text;
+}
+
+START_TEST(test_similarity)
+{
+	simidx_dedup_options options = options_of(2, 31);
+	simidx_dedup_row row = SIMIDX_DEDUP_ROW_INIT;
+	char *a = make_long(SIZE_MAX), *b = make_long(97);
+	double is;
+
+	sxt_dedup_index(dir, "ix", SIMIDX_DEDUP_TEXTS, 0, &handle, &writer);
+	run(&options);
+	for (size_t i = 0; i < N_ROWS; i += 2)
+		for (size_t k = 0; k <= i; k += 3)
+			check_similarity(rows[i].text, rows[k].text);
+	check_similarity(a, b);
+	simidx_dedup_limit(dedup, 900000); /* in two parts */
+	check_similarity(a, b);
+	check_similarity(b, a);
+	sxt_must(jaccard(a, b) > .8 && jaccard(a, b) < 1);
+	/* What has no words is similar to the same bytes alone. */
+	ck_assert_int_eq(simidx_dedup_similarity(dedup, "!", 1, "!", 1, &is, &err), SIMIDX_OK);
+	sxt_must(is == 1);
+	ck_assert_int_eq(simidx_dedup_similarity(dedup, "!", 1, "?", 1, &is, &err), SIMIDX_OK);
+	sxt_must(is == 0);
+	simidx_dedup_limit(dedup, 10000);
+	ck_assert_int_eq(simidx_dedup_similarity(dedup, a, strlen(a), b, strlen(b), &is, &err),
+			 SIMIDX_E_RANGE);
+	ck_assert_int_eq(simidx_dedup_similarity(dedup, NULL, 0, b, 1, &is, &err), SIMIDX_E_ARG);
+	row.text = a;
+	row.text_size = 100;
+	ck_assert_int_eq(simidx_dedup_add(dedup, &row, &err), SIMIDX_OK);
+	ck_assert_int_eq(simidx_dedup_similarity(dedup, a, 9, b, 9, &is, &err), SIMIDX_E_STATE);
+	end();
+	options.flags |= SIMIDX_DEDUP_NO_VERIFY;
+	sxt_dedup_index(dir, "fp", SIMIDX_DEDUP_TEXTS, 0, &handle, &writer);
+	ck_assert_int_eq(simidx_dedup_open(handle, writer, &options, &dedup, &err), SIMIDX_OK);
+	ck_assert_int_eq(simidx_dedup_similarity(dedup, a, 9, b, 9, &is, &err), SIMIDX_E_STATE);
+	end();
+	free(a);
+	free(b);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_nearest, 0, 1 },
 	{ &test_not_asked_for, 0, 1 },
 	{ &test_texts_elsewhere, 0, 1 },
+	{ &test_similarity, 0, 1 },
 };
 
 SXT_SUITE(dedup_nearest, set_up, tear_down);

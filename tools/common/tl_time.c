@@ -101,21 +101,49 @@ static int keep(int64_t time, uint32_t *out)
 /* Where the seconds of the clock begin in "2026-11-26T08:15:00Z". */
 #define SECONDS_AT 17
 
-int tl_time_parse(const char *s, size_t n, uint32_t *out)
+/* A date and time with its zone. */
+static int parse_moment(const char *s, size_t n, int64_t *out)
 {
 	int64_t date, clock, zone;
-	uint64_t seconds;
 	size_t used;
 
-	if (!tl_parse_decimal(s, n, INT64_MAX, &seconds))
-		return keep((int64_t)seconds, out);
 	if (n < 12 || !memchr("Tt ", s[10], 3) || parse_date(s, n, &date) ||
 	    parse_clock(s + 11, n - 11, &clock, &used) ||
 	    parse_zone(s + 11 + used, n - 11 - used, &zone))
 		return -1;
 	if (s[SECONDS_AT] == '6' && (date + clock - zone) % 86400)
 		return -1;
-	return keep(date + clock - zone, out);
+	*out = date + clock - zone;
+	return 0;
+}
+
+int tl_time_parse(const char *s, size_t n, uint32_t *out)
+{
+	uint64_t seconds;
+	int64_t moment;
+
+	if (!tl_parse_decimal(s, n, INT64_MAX, &seconds))
+		return keep((int64_t)seconds, out);
+	return parse_moment(s, n, &moment) ? -1 : keep(moment, out);
+}
+
+int tl_time_parse_any(const char *s, size_t n, double *out)
+{
+	size_t at = SECONDS_AT + 2;
+	double unit = 1;
+	int64_t moment;
+
+	if (n == 10 && !parse_date(s, n, &moment)) {
+		*out = (double)moment;
+		return 0;
+	}
+	if (parse_moment(s, n, &moment))
+		return -1;
+	*out = (double)moment;
+	if (s[at] == '.')
+		for (at++; s[at] >= '0' && s[at] <= '9'; at++)
+			*out += (s[at] - '0') * (unit /= 10);
+	return 0;
 }
 
 int tl_time_parse_cut(const char *s, uint32_t now, uint32_t *out)

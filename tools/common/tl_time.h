@@ -30,6 +30,15 @@
  */
 int tl_time_parse(const char *s, size_t n, uint32_t *out);
 
+/**
+ * A date of any year, or a date and time with its zone, as RFC 3339 writes them.
+ *
+ * @param out  set to seconds since 1970 with their fraction, perhaps below 0; a date alone is its
+ *             first second in UTC
+ * @return 0, or -1 if it is none of these
+ */
+int tl_time_parse_any(const char *s, size_t n, double *out);
+
 /** What tl_time_parse_cut() takes, for messages. */
 #define TL_TIME_CUT_FORMS "30d, 12h, 2026-11-26, 2026-11-26T08:15:00Z or seconds since 1970"
 

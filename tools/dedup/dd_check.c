@@ -5,12 +5,114 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
+#include "common/tl_path.h"
 #include "dedup/dd_files.h"
 #include "dedup/dd_memory.h"
 #include "input/in_guard.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- what is written ---- */
+
+/* Whether a path, or if that is "-" a standard descriptor, is this file. */
+static int is_same(const char *path, int fd, const struct stat *file)
+{
+	struct stat status;
+
+	return !(strcmp(path, "-") == 0 ? fstat(fd, &status) : stat(path, &status)) &&
+	       status.st_dev == file->st_dev && status.st_ino == file->st_ino;
+}
+
+/* A file that an option names to be written to, if it is there. */
+struct written {
+	const char *option, *path;
+	int may_have_lines;     /* more are added */
+	int is_there;           /* as a regular file */
+	struct stat status;
+};
+
+static struct written look_at(const char *option, const char *path, int may_have_lines)
+{
+	struct written written = { .option = option, .path = path,
+				   .may_have_lines = may_have_lines };
+
+	written.is_there = path && !stat(path, &written.status) &&
+			   S_ISREG(written.status.st_mode);
+	return written;
+}
+
+/* An operand or a list is none of what is written; others are found out when they are met. */
+static int check_input(const char *input, const char *what, const struct written *written,
+		       size_t n)
+{
+	struct stat output;
+
+	for (size_t i = 0; i < n; i++)
+		if (written[i].is_there && is_same(input, STDIN_FILENO, &written[i].status))
+			return tl_error("%s: is %s, so %s cannot write to it", written[i].path,
+					what, written[i].option);
+	if (!fstat(STDOUT_FILENO, &output) && S_ISREG(output.st_mode) &&
+	    is_same(input, STDIN_FILENO, &output))
+		return tl_error("%s: is %s, and standard output, too", input, what);
+	return 0;
+}
+
+static int check_written(const struct written *written, const struct dd_options *options)
+{
+	const char *path = written->path, *option = written->option;
+
+	if (path && strcmp(path, "-") == 0)
+		return tl_usage_error("%s: standard output has what is %s; name a file", option,
+				      options->stream ? "new" : "found");
+	if (path && options->index && strcmp(path, options->index) == 0)
+		return tl_usage_error("%s and --index have the same name", option);
+	/* What is no file, such as /dev/null, may be both. */
+	if (path && !S_ISCHR(written->status.st_mode) &&
+	    is_same("-", STDOUT_FILENO, &written->status))
+		return tl_error("%s: is standard output, so %s cannot write to it", path, option);
+	if (!written->is_there)
+		return 0;
+	if (in_guard_is_file(path))
+		return tl_error("%s: is a file of the index, so %s cannot write to it", path,
+				option);
+	if (written->status.st_size && !written->may_have_lines)
+		return tl_error("%s: is not empty, and %s replaces nothing: remove it, or name "
+				"another file", path, option);
+	return 0;
+}
+
+int dd_check_outputs(const struct dd_options *options)
+{
+	const struct in_files_options *inputs = &options->inputs;
+	int adds = options->index != NULL, goes_on = options->resume;
+	const struct written written[] = { look_at("--dups", options->dups, adds),
+					   look_at("--evidence", options->evidence, adds),
+					   look_at("--output", options->output, adds),
+					   look_at("--rejects", options->rejects, goes_on),
+					   look_at("--summary", options->summary, goes_on) };
+	const size_t n = sizeof(written) / sizeof(written[0]);
+	int code = 0;
+
+	for (size_t i = 0; !code && i < inputs->n_operands; i++)
+		code = check_input(inputs->operands[i], "an input", written, n);
+	for (size_t i = 0; !code && i < inputs->lists.n; i++)
+		code = check_input(inputs->lists.at[i], "a list of inputs", written, n);
+	for (size_t i = 0; !code && i < n; i++)
+		code = check_written(&written[i], options);
+	for (size_t i = 0; !code && i < n; i++)
+		for (size_t j = 0; !code && j < i; j++)
+			if (written[i].path && written[j].path &&
+			    (strcmp(written[i].path, written[j].path) == 0 ||
+			     tl_path_is_same(written[i].path, written[j].path)))
+				code = tl_usage_error("%s and %s need a file each",
+						      written[j].option, written[i].option);
+	return code;
+}
+
+/* ---- inputs ---- */
 
 /* Whether lists can be read twice. */
 static int has_files_only(const struct in_files_options *inputs)
@@ -27,10 +129,26 @@ int dd_check_is_written(const char *path)
 {
 	return in_guard_is_output(path) == IN_OUTPUT_HAD_BYTES &&
 	       tl_error("%s: is an input, so nothing can be written to it: let --dups, "
-			"--evidence or standard output be another file", path);
+			"--evidence, --rejects, --summary or standard output be another file",
+			path);
 }
 
-int dd_check_inputs(const struct dd_options *options, uint64_t most)
+/* Add an input to what is known of all. */
+static void note(struct dd_inputs *all, const struct in_file *input)
+{
+	struct stat status;
+
+	if (!input->is_stdin && in_guard_is_output(input->path))
+		return;
+	all->is_known &= !input->is_stdin && !stat(input->path, &status) &&
+			 S_ISREG(status.st_mode);
+	all->n++;
+	all->digest = dd_resume_digest(all->digest, input->path,
+				       input->is_stdin ? 0 : dd_resume_size(input->path));
+	all->names = dd_resume_digest(all->names, input->path, 0);
+}
+
+int dd_check_inputs(const struct dd_options *options, uint64_t most, struct dd_inputs *all)
 {
 	struct in_files *files;
 	struct in_file input;
@@ -39,19 +157,31 @@ int dd_check_inputs(const struct dd_options *options, uint64_t most)
 	enum in_result rc;
 	int code = 0;
 
+	*all = (struct dd_inputs){ 0 };
 	if (!has_files_only(&options->inputs))
-		return 0;
+		return options->output_dir ?
+			       tl_usage_error("--output-dir looks at all names before it reads, "
+					      "so a list of --files-from must be a file") :
+			       0;
+	all->is_known = 1;
+	if (options->output_dir)
+		all->names = dd_resume_digest(0, options->output_dir, 0);
 	files = in_files_open(&options->inputs);
 	if (!files)
 		return tl_error("out of memory");
 	while (!code && !tl_stop_requested() &&
-	       ((rc = in_files_next(files, &input)) == IN_ROW || rc == IN_REJECTED))
+	       ((rc = in_files_next(files, &input)) == IN_ROW || rc == IN_REJECTED)) {
+		if (rc == IN_ROW)
+			note(all, &input);
 		if (rc == IN_ROW && !input.is_stdin) {
 			code = dd_check_is_written(input.path) ? TL_TROUBLE : 0;
 			tables += dd_files_bytes(input.path);
 			n++;
 		}
+	}
 	in_files_close(files);
+	if (!options->output_dir)
+		all->names = 0;
 	if (code || tables <= most)
 		return code;
 	return tl_error("--memory is too small: there are %s files, which need at least --memory "

@@ -2,22 +2,37 @@
 /* Copyright the libsimidx authors */
 
 /*
- * What is checked of the inputs before a row is read.
+ * What is checked of outputs and inputs before a row is read.
  */
 
 #ifndef DD_CHECK_H
 #define DD_CHECK_H
 
-#include "dedup/dd_options.h"
+#include "dedup/dd_resume.h"
+
+/**
+ * Look at the files that options name to be written to: none is an input that is named, or another
+ * of them; and what has contents is not replaced. Returns 0, or an exit code with a message.
+ */
+int dd_check_outputs(const struct dd_options *options);
+
+/**
+ * No file that an option names to be written to is an input that is named, standard output, the
+ * index, or that of another option; and it has no contents that cannot be added to.
+ *
+ * @return 0, or an exit code with a message
+ */
+int dd_check_outputs(const struct dd_options *options);
 
 /**
  * Find all inputs, where lists can be read twice: there may be more files than the memory is
  * enough for, and one of them may be a file that is written.
  *
  * @param most  bytes that there are for what is known of files
+ * @param all   set to what they are
  * @return 0, or an exit code with a message
  */
-int dd_check_inputs(const struct dd_options *options, uint64_t most);
+int dd_check_inputs(const struct dd_options *options, uint64_t most, struct dd_inputs *all);
 
 /** Whether a file that is met, and has contents, is one that gets lines. Says so. */
 int dd_check_is_written(const char *path);

@@ -37,7 +37,9 @@ const char *dd_columns_write_similarity(char out[TL_NUMBER_SIZE], enum simidx_de
 		snprintf(out, TL_NUMBER_SIZE, "%.0f", similarity.value);
 	else if (similarity.value < 0)
 		snprintf(out, TL_NUMBER_SIZE, "fp");
-	else if (similarity.is_estimate)
+	else if (similarity.flags & SIMIDX_DEDUP_EQUAL)
+		snprintf(out, TL_NUMBER_SIZE, "same");
+	else if (similarity.flags & SIMIDX_DEDUP_ESTIMATE)
 		snprintf(out, TL_NUMBER_SIZE, "~%u", (unsigned)percent(similarity.value));
 	else
 		snprintf(out, TL_NUMBER_SIZE, "%.1f", percent(similarity.value));
@@ -58,12 +60,14 @@ void dd_columns_json_similarity(struct tl_json *json, enum simidx_dedup_kind kin
 		tl_json_unsigned(json, "distance", (uint64_t)similarity.value);
 	else if (similarity.value < 0)
 		tl_json_null(json, "similarity");
-	else if (similarity.is_estimate)
+	else if (similarity.flags & SIMIDX_DEDUP_ESTIMATE)
 		tl_json_unsigned(json, "similarity", (uint64_t)percent(similarity.value));
 	else
 		tl_json_real(json, "similarity", percent(similarity.value));
-	if (similarity.is_estimate)
+	if (similarity.flags & SIMIDX_DEDUP_ESTIMATE)
 		tl_json_bool(json, "estimate", 1);
+	if (similarity.flags & SIMIDX_DEDUP_EQUAL)
+		tl_json_bool(json, "same", 1);
 }
 
 void dd_columns_document(FILE *out, const char *label, size_t size, uint64_t id)

@@ -23,13 +23,13 @@ void dd_columns_json_path(struct tl_json *json, const char *path, uint64_t line,
 
 /** How similar a document is to another one. */
 struct dd_similarity {
-	double value;    /* as simidx_dedup_near.similarity */
-	int is_estimate;
+	double value;   /* as simidx_dedup_near.similarity */
+	unsigned flags; /* SIMIDX_DEDUP_ESTIMATE, SIMIDX_DEDUP_EQUAL */
 };
 
 /**
- * A similarity: percent with one decimal, an estimate as "~83", "fp", or for bare fingerprints
- * bits. Returns `out`.
+ * A similarity: "same" for texts of the same bytes, percent with one decimal, an estimate as "~83",
+ * "fp", or for bare fingerprints bits. Returns `out`.
  */
 const char *dd_columns_write_similarity(char out[TL_NUMBER_SIZE], enum simidx_dedup_kind kind,
 					struct dd_similarity similarity);
@@ -37,7 +37,7 @@ const char *dd_columns_write_similarity(char out[TL_NUMBER_SIZE], enum simidx_de
 /** The same to a stream. */
 void dd_columns_similarity(FILE *out, enum simidx_dedup_kind kind, struct dd_similarity similarity);
 
-/** As a member: "similarity", null for fp, and "estimate" if it is one; or "distance". */
+/** As members: "similarity", null for fp, and "estimate" or "same" if it is that; or "distance". */
 void dd_columns_json_similarity(struct tl_json *json, enum simidx_dedup_kind kind,
 				struct dd_similarity similarity);
 

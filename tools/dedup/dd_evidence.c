@@ -3,49 +3,39 @@
 
 #include "dedup/dd_evidence.h"
 
-#include "common/tl_emit.h"
 #include "common/tl_msg.h"
+#include "common/tl_path.h"
 #include "common/tl_utf8.h"
 #include "dedup/dd_columns.h"
 #include "dedup/dd_facts.h"
-#include "dedup/dd_mark.h"
-#include "input/in_codec.h"
-#include "input/in_source.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-/* With more bytes than this lines do not wait for the commit. */
-#define MOST_WAITING ((size_t)1 << 20)
 
 struct dd_evidence {
 	const struct dd_options *options;
 	struct dd_files *files;
 	struct dd_keepers *keepers;
-	const struct in_codec *codec; /* NULL: the file is not compressed */
-	FILE *file;
+	struct dd_sink *sink;
 	enum simidx_dedup_kind kind;
 	simidx_dedup *dedup;
-	struct dd_facts *facts; /* of kept rows */
-	FILE *lines;            /* in memory; NULL: none wait */
-	char *waiting;
-	size_t n_waiting;
+	struct in_room label;   /* of a kept row */
+	FILE *held;             /* what dd_evidence_hold() has; NULL: nothing */
 	uint64_t left_out, near_misses;
 };
 
 /* The names of members about a row, and about what it is near to. */
-enum key { PATH, LINE, OFFSET, LENGTH, ID, LABEL, HASH, FORMAT, TEXT_FIELD, EXCERPT, N_KEYS };
+enum key { PATH, LINE, OFFSET, LENGTH, ID, LABEL, HASH, FORMAT, TEXT_FIELD, HEADER, DELIMITER,
+	   EXCERPT, N_KEYS };
 
 static const char *const keys[2][N_KEYS] = {
 	{ "path", "line", "offset", "length", "id", "label", "hash", "format", "text_field",
-	  "excerpt" },
+	  "header", "delimiter", "excerpt" },
 	{ "path2", "line2", "offset2", "length2", "id2", "label2", "hash2", "format2",
-	  "text_field2", "excerpt2" },
+	  "text_field2", "header2", "delimiter2", "excerpt2" },
 };
 
 struct dd_evidence *dd_evidence_new(const struct dd_options *options, struct dd_files *files,
@@ -60,13 +50,8 @@ struct dd_evidence *dd_evidence_new(const struct dd_options *options, struct dd_
 	evidence->options = options;
 	evidence->files = files;
 	evidence->keepers = keepers;
-	evidence->codec = in_codec_of_path(options->evidence);
-	evidence->facts = dd_facts_new(options->tmpdir);
-	if (evidence->facts)
-		evidence->file = fopen(options->evidence, "ae");
-	if (evidence->facts && !evidence->file)
-		tl_error("%s: cannot write: %s", options->evidence, strerror(errno));
-	if (evidence->file)
+	evidence->sink = dd_sink_open(options->evidence);
+	if (evidence->sink)
 		return evidence;
 	dd_evidence_free(evidence);
 	return NULL;
@@ -76,83 +61,23 @@ void dd_evidence_free(struct dd_evidence *evidence)
 {
 	if (!evidence)
 		return;
-	if (evidence->lines)
-		fclose(evidence->lines);
-	free(evidence->waiting);
-	if (evidence->file)
-		fclose(evidence->file);
-	dd_facts_free(evidence->facts);
+	dd_sink_close(evidence->sink);
+	if (evidence->held)
+		fclose(evidence->held);
+	free(evidence->label.bytes);
 	free(evidence);
 }
 
-FILE *dd_evidence_stream(const struct dd_evidence *evidence)
+struct dd_sink *dd_evidence_sink(const struct dd_evidence *evidence)
 {
-	return evidence->file;
+	return evidence->sink;
 }
 
-/* Of a compressed file nothing can be read behind half a member. */
-static int cut(const struct dd_evidence *evidence, off_t committed)
+void dd_evidence_begin(struct dd_evidence *evidence, enum simidx_dedup_kind kind,
+		       simidx_dedup *dedup)
 {
-	int fd = fileno(evidence->file);
-	struct stat status;
-
-	if (committed < 0 || fstat(fd, &status) || status.st_size <= committed)
-		return 0;
-	return ftruncate(fd, committed) ? tl_error("%s: cannot remove what was not committed: %s",
-						   evidence->options->evidence, strerror(errno)) :
-					  0;
-}
-
-/* What was there can be read to its end: what is written behind it can be, too. */
-static int check_end(const struct dd_evidence *evidence)
-{
-	const char *path = evidence->options->evidence;
-	struct in_source source = { .fd = -1 };
-	char buffer[16384];
-	enum in_result result;
-	size_t got;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), code = 0, is_other;
-	struct stat status;
-
-	if (fd < 0 || fstat(fd, &status))
-		code = tl_error("%s: cannot read: %s", path, strerror(errno));
-	if (!code && S_ISREG(status.st_mode) && status.st_size) {
-		in_source_begin(&source, fd);
-		while ((result = in_source_read(&source, buffer, sizeof(buffer), &got)) == IN_ROW)
-			;
-		is_other = source.codec != evidence->codec;
-		if (result != IN_END || is_other)
-			code = tl_error("%s: has no whole evidence (%s), so nothing can be added: "
-					"remove it, or name another file",
-					path, is_other ? "it is not compressed so" : source.reason);
-	}
-	in_source_free(&source);
-	if (fd >= 0)
-		close(fd);
-	return code;
-}
-
-int dd_evidence_begin(struct dd_evidence *evidence, enum simidx_dedup_kind kind,
-		      simidx_dedup *dedup, const char *mark)
-{
-	off_t committed = dd_mark_committed(mark, evidence->file);
-	int code;
-
 	evidence->kind = kind;
 	evidence->dedup = dedup;
-	if (evidence->codec) {
-		code = cut(evidence, committed);
-		return code ? code : check_end(evidence);
-	}
-	tl_emit_begin(evidence->file, '\n', committed);
-	return 0;
-}
-
-int dd_evidence_keep(struct dd_evidence *evidence, const simidx_dedup_row *row, uint64_t id)
-{
-	const struct dd_fact fact = dd_fact_of(row, id);
-
-	return dd_facts_add(evidence->facts, &fact);
 }
 
 /* ---- excerpts ---- */
@@ -188,29 +113,36 @@ static void json_excerpt(struct tl_json *json, const char *key, const char *text
 	tl_json_bytes(json, key, text + begin, end - begin);
 }
 
-static int json_excerpts(struct dd_evidence *evidence, struct tl_json *json,
-			 const simidx_dedup_row *row, const simidx_dedup_near *near)
+static void json_excerpts(const struct dd_evidence *evidence, struct tl_json *json,
+			  const struct dd_reason *reason)
 {
+	const struct dd_text *a = &reason->text[0], *b = &reason->text[1];
 	uint64_t characters = evidence->options->evidence_texts;
-	size_t size = 0, least, differs = 0;
-	const char *text = "";
-	simidx_error err;
-	int rc;
+	size_t least = a->size < b->size ? a->size : b->size, differs = 0;
 
 	if (!characters || evidence->kind != SIMIDX_DEDUP_TEXTS)
-		return 0;
-	rc = simidx_dedup_text(evidence->dedup, near, &text, &size, &err);
-	if (rc && rc != SIMIDX_E_NOT_FOUND)
-		return rc < 0 ? tl_error("%s", err.text) : rc;
-	least = size < row->text_size ? size : row->text_size;
-	while (differs < least && text[differs] == row->text[differs])
+		return;
+	while (a->bytes && b->bytes && differs < least && a->bytes[differs] == b->bytes[differs])
 		differs++;
-	if (!rc && differs == size && differs == row->text_size)
+	if (differs == a->size && differs == b->size)
 		differs = 0;
-	json_excerpt(json, keys[0][EXCERPT], row->text, row->text_size, differs, characters);
-	if (!rc)
-		json_excerpt(json, keys[1][EXCERPT], text, size, differs, characters);
-	return 0;
+	for (int i = 0; i < 2; i++)
+		if (reason->text[i].bytes)
+			json_excerpt(json, keys[i][EXCERPT], reason->text[i].bytes,
+				     reason->text[i].size, differs, characters);
+}
+
+int dd_evidence_find_text(const struct dd_evidence *evidence, const simidx_dedup_near *near,
+			  struct dd_text *text)
+{
+	simidx_error err;
+	int rc = simidx_dedup_text(evidence->dedup, near, &text->bytes, &text->size, &err);
+
+	if (rc)
+		*text = (struct dd_text){ NULL, 0 };
+	if (!rc || rc == SIMIDX_E_NOT_FOUND)
+		return 0;
+	return rc < 0 ? tl_error("%s", err.text) : rc;
 }
 
 /* ---- lines ---- */
@@ -230,7 +162,7 @@ static void json_row(const struct dd_evidence *evidence, struct tl_json *json,
 		     const struct dd_name *name, const struct dd_fact *fact,
 		     const char *const key[N_KEYS])
 {
-	const char *text_field = evidence->options->inputs.columns.text;
+	const struct in_columns *columns = &evidence->options->inputs.columns;
 	char hash[17];
 
 	dd_columns_json_path(json, dd_files_path(evidence->files, name->file), name->line,
@@ -246,109 +178,144 @@ static void json_row(const struct dd_evidence *evidence, struct tl_json *json,
 	tl_json_string(json, key[FORMAT], dd_files_format(evidence->files, name->file)->name);
 	if (evidence->kind != SIMIDX_DEDUP_TEXTS)
 		return;
-	if (text_field)
-		tl_json_bytes(json, key[TEXT_FIELD], text_field, strlen(text_field));
+	if (columns->text)
+		tl_json_bytes(json, key[TEXT_FIELD], columns->text, strlen(columns->text));
+	if (columns->header)
+		tl_json_bool(json, key[HEADER], 1);
+	if (columns->delimiter)
+		tl_json_bytes(json, key[DELIMITER], &columns->delimiter, 1);
 	snprintf(hash, sizeof(hash), "%016" PRIx64, fact->hash);
 	tl_json_string(json, key[HASH], hash);
 }
 
 /* What it is near to. */
-static int json_keeper(struct dd_evidence *evidence, struct tl_json *json,
-		       const simidx_dedup_near *near)
+static void json_other(const struct dd_evidence *evidence, struct tl_json *json,
+		       const struct dd_reason *reason)
 {
-	struct dd_keeper keeper = dd_keepers_find(evidence->keepers, near);
-	struct dd_fact fact;
+	struct dd_keeper keeper;
 
-	if (keeper.name) {
-		if (dd_facts_get(evidence->facts, near->keeper, &fact))
-			return TL_TROUBLE;
-		json_row(evidence, json, keeper.name, &fact, keys[1]);
-		return 0;
+	if (reason->other) {
+		json_row(evidence, json, &reason->other->name, reason->other, keys[1]);
+		return;
 	}
+	keeper = dd_keepers_find(evidence->keepers, &reason->near);
 	if (keeper.label)
 		tl_json_bytes(json, keys[1][LABEL], keeper.label, keeper.label_size);
 	tl_json_unsigned(json, keys[1][ID], keeper.id);
 	if (!keeper.index)
 		keeper.index = evidence->options->index;
 	tl_json_bytes(json, "index2", keeper.index, strlen(keeper.index));
-	return 0;
 }
 
-int dd_evidence_add(struct dd_evidence *evidence, const simidx_dedup_row *row,
-		    const struct dd_name *name, uint64_t id, const simidx_dedup_near *near,
-		    int is_kept)
+static void put_line(const struct dd_evidence *evidence, FILE *out, const struct dd_reason *reason)
 {
-	const struct dd_similarity similarity = { near->similarity,
-						  near->flags & SIMIDX_DEDUP_ESTIMATE };
-	const struct dd_fact fact = dd_fact_of(row, id);
-	struct tl_json json = { 0 };
-	int code;
+	/* Equal texts have a rule of their own. */
+	const struct dd_similarity similarity = { reason->near.similarity,
+						  reason->near.flags & SIMIDX_DEDUP_ESTIMATE };
+	struct tl_json json = { .out = out };
 
-	if (!evidence->lines)
-		evidence->lines = open_memstream(&evidence->waiting, &evidence->n_waiting);
-	if (!evidence->lines)
-		return tl_error("out of memory");
-	json.out = evidence->lines;
 	tl_json_open(&json, NULL, '{');
 	dd_columns_json_similarity(&json, evidence->kind, similarity);
 	if (evidence->kind == SIMIDX_DEDUP_TEXTS && !evidence->options->no_verify)
 		tl_json_real(&json, "limit", 100 * evidence->options->similarity);
-	tl_json_string(&json, "rule", rule_of(evidence, near));
-	tl_json_bool(&json, "keep", is_kept);
-	json_row(evidence, &json, name, &fact, keys[0]);
-	code = json_keeper(evidence, &json, near);
-	if (!code)
-		code = json_excerpts(evidence, &json, row, near);
+	tl_json_string(&json, "rule", rule_of(evidence, &reason->near));
+	tl_json_bool(&json, "keep", reason->is_kept);
+	json_row(evidence, &json, &reason->row->name, reason->row, keys[0]);
+	json_other(evidence, &json, reason);
+	json_excerpts(evidence, &json, reason);
 	dd_columns_json_end(&json);
-	if (is_kept)
+}
+
+int dd_evidence_put(struct dd_evidence *evidence, const struct dd_reason *reason)
+{
+	FILE *out = dd_sink_out(evidence->sink);
+
+	if (!out)
+		return TL_TROUBLE;
+	put_line(evidence, out, reason);
+	if (reason->is_kept)
 		evidence->near_misses++;
 	else
 		evidence->left_out++;
-	if (code || ftello(evidence->lines) < (off_t)MOST_WAITING)
-		return code;
-	return dd_evidence_write(evidence);
+	return dd_sink_wrote(evidence->sink);
 }
 
-/* ---- writing ---- */
-
-/* Lines, or what they are compressed to. */
-static int put(struct dd_evidence *evidence)
+/* What a row that is just decided is near to. */
+static int find_other(struct dd_evidence *evidence, const simidx_dedup_row *row,
+		      struct dd_fact *other, struct dd_reason *reason)
 {
-	unsigned char *packed = NULL;
-	size_t n = evidence->n_waiting;
+	const simidx_dedup_near *near = &reason->near;
 
-	if (evidence->codec) {
-		packed = evidence->codec->pack(n ? evidence->waiting : "", n, &n);
-		if (!packed)
-			return tl_error("out of memory");
+	if (near->keeper < SIMIDX_DEDUP_AGAINST) {
+		if (dd_keepers_fact(evidence->keepers, near->keeper, NULL, &evidence->label,
+				    other))
+			return TL_TROUBLE;
+		reason->other = other;
 	}
-	fwrite(packed ? (char *)packed : evidence->waiting, 1, n, evidence->file);
-	free(packed);
-	return 0;
+	if (!evidence->options->evidence_texts || evidence->kind != SIMIDX_DEDUP_TEXTS)
+		return 0;
+	reason->text[0] = (struct dd_text){ row->text, row->text_size };
+	return dd_evidence_find_text(evidence, near, &reason->text[1]);
 }
 
-int dd_evidence_write(struct dd_evidence *evidence)
+int dd_evidence_add(struct dd_evidence *evidence, const simidx_dedup_row *row,
+		    const simidx_dedup_near *near, int is_kept)
 {
-	const char *path = evidence->options->evidence;
-	struct stat status;
-	int code = 0;
+	const struct dd_fact fact = dd_fact_of(row);
+	struct dd_reason reason = { .row = &fact, .near = *near, .is_kept = is_kept };
+	struct dd_fact other;
+	int code = find_other(evidence, row, &other, &reason);
 
-	if (evidence->lines) {
-		code = fclose(evidence->lines) ? tl_error("out of memory") : put(evidence);
-		evidence->lines = NULL;
-		free(evidence->waiting);
-		evidence->waiting = NULL;
-		evidence->n_waiting = 0;
-	} else if (evidence->codec && !fstat(fileno(evidence->file), &status) && !status.st_size) {
-		code = put(evidence); /* of nothing: a compressed file has no 0 bytes */
-	}
+	return code ? code : dd_evidence_put(evidence, &reason);
+}
+
+/* ---- lines that wait until groups are printed ---- */
+
+int dd_evidence_hold(struct dd_evidence *evidence, const simidx_dedup_row *row, uint64_t handle,
+		     const simidx_dedup_near *near)
+{
+	const char *tmpdir = evidence->options->tmpdir;
+	const struct dd_fact fact = dd_fact_of(row);
+	struct dd_reason reason = { .row = &fact, .near = *near, .is_kept = 1 };
+	struct dd_fact other;
+	int fd, code = find_other(evidence, row, &other, &reason);
+
 	if (code)
 		return code;
-	if (evidence->options->index)
-		return tl_emit_flush(evidence->file, path);
-	if (fflush(evidence->file) || ferror(evidence->file))
-		return tl_error("%s: cannot write: %s", path, strerror(errno));
-	return 0;
+	if (!evidence->held) {
+		fd = tl_path_nameless(tmpdir, "misses");
+		evidence->held = fd < 0 ? NULL : fdopen(fd, "w+e");
+		if (!evidence->held && fd >= 0)
+			close(fd);
+	}
+	if (!evidence->held)
+		return tl_error("%s: no temporary file can be made: %s", tmpdir, strerror(errno));
+	fprintf(evidence->held, "%" PRIu64 " ", handle);
+	put_line(evidence, evidence->held, &reason);
+	return ferror(evidence->held) ? tl_error("cannot write to a temporary file in %s: %s",
+						 tmpdir, strerror(errno)) :
+					0;
+}
+
+int dd_evidence_release(struct dd_evidence *evidence)
+{
+	char *line = NULL, *text;
+	size_t room = 0;
+	int code = 0;
+
+	if (evidence->held)
+		rewind(evidence->held); /* hands over what is written */
+	while (!code && evidence->held && getline(&line, &room, evidence->held) > 0) {
+		if (dd_keepers_is_dropped(evidence->keepers, strtoull(line, &text, 10)))
+			continue;
+		evidence->near_misses++;
+		code = dd_sink_put(evidence->sink, text + 1, strlen(text + 1));
+	}
+	free(line);
+	if (!code && evidence->held && ferror(evidence->held))
+		code = tl_error("a temporary file in %s cannot be read again: %s",
+				evidence->options->tmpdir, strerror(errno));
+	return code ? code : dd_sink_commit(evidence->sink, 0);
 }
 
 void dd_evidence_count(const struct dd_evidence *evidence, uint64_t *left_out,

@@ -5,8 +5,6 @@
  * The file of --evidence: a JSON object a line, for each row that is left out, and with
  * --near-misses for kept ones that are nearly near to another one: which rows they are, where their
  * texts lie, what these hash to, and by which rule it was decided. simidx-query review reads it.
- * Where the name says so the file is compressed; what each commit adds is a member or frame of its
- * own.
  */
 
 #ifndef DD_EVIDENCE_H
@@ -14,10 +12,10 @@
 
 #include <simidx_dedup.h>
 
-#include <stdio.h>
-
 #include "dedup/dd_keepers.h"
 #include "dedup/dd_options.h"
+#include "dedup/dd_texts.h"
+#include "dedup/dd_sink.h"
 
 struct dd_evidence;
 
@@ -33,38 +31,48 @@ struct dd_evidence *dd_evidence_new(const struct dd_options *options, struct dd_
 void dd_evidence_free(struct dd_evidence *evidence);
 
 /**
- * The index is open: documents are of this kind. What a run has left that was killed, and had not
- * committed, is removed where it is half a line or compressed.
+ * The index is open: documents are of this kind.
  *
  * @param dedup  for excerpts of texts
- * @param mark   of the last run, dd_index_mark()
- * @return 0 or an exit code
  */
-int dd_evidence_begin(struct dd_evidence *evidence, enum simidx_dedup_kind kind,
-		      simidx_dedup *dedup, const char *mark);
+void dd_evidence_begin(struct dd_evidence *evidence, enum simidx_dedup_kind kind,
+		       simidx_dedup *dedup);
 
-/** A row is kept as a keeper of others, `id` in the input. Returns 0 or an exit code. */
-int dd_evidence_keep(struct dd_evidence *evidence, const simidx_dedup_row *row, uint64_t id);
+/** A row that is left out, or kept and nearly near to another one, and why. */
+struct dd_reason {
+	const struct dd_fact *row;
+	const struct dd_fact *other; /* a row of this run, or NULL: near tells which document */
+	simidx_dedup_near near;      /* similarity and flags are set */
+	int is_kept;                 /* it stays, and is nearly near */
+	struct dd_text text[2];      /* of the row and of the other, where excerpts are wanted */
+};
 
-/**
- * A row is left out, or kept and nearly near.
- *
- * @param is_kept  that
- * @return 0 or an exit code
- */
+/** Add one. Returns 0 or an exit code. */
+int dd_evidence_put(struct dd_evidence *evidence, const struct dd_reason *reason);
+
+/** As that, when a row is decided. Returns 0 or an exit code. */
 int dd_evidence_add(struct dd_evidence *evidence, const simidx_dedup_row *row,
-		    const struct dd_name *name, uint64_t id, const simidx_dedup_near *near,
-		    int is_kept);
+		    const simidx_dedup_near *near, int is_kept);
 
 /**
- * Write what was added; with --index it is synced, too. Called before each commit.
+ * A row is kept and nearly near, but may yet be left out for another one of its group: the line
+ * waits in a temporary file.
  *
+ * @param handle  of the row
  * @return 0 or an exit code
  */
-int dd_evidence_write(struct dd_evidence *evidence);
+int dd_evidence_hold(struct dd_evidence *evidence, const simidx_dedup_row *row, uint64_t handle,
+		     const simidx_dedup_near *near);
 
-/** The stream that is written to, for the mark. */
-FILE *dd_evidence_stream(const struct dd_evidence *evidence);
+/** Groups are printed: add what waits of rows that stay. Returns 0 or an exit code. */
+int dd_evidence_release(struct dd_evidence *evidence);
+
+/** The text of a document that the library knows, for an excerpt. Returns 0 or an exit code. */
+int dd_evidence_find_text(const struct dd_evidence *evidence, const simidx_dedup_near *near,
+			  struct dd_text *text);
+
+/** The file, for what is done to all: to begin, to commit. */
+struct dd_sink *dd_evidence_sink(const struct dd_evidence *evidence);
 
 /** Lines so far: of rows left out, and of those nearly near. */
 void dd_evidence_count(const struct dd_evidence *evidence, uint64_t *left_out,

@@ -5,48 +5,50 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
-#include "input/in_room.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* What is written at once. */
 #define BLOCK ((size_t)256 << 10)
 
-/* A record of the file; the label follows. */
-struct record {
-	uint64_t hash, offset, id;
-	uint32_t length, label_size;
-};
+/* Without a limit, this share of what is free is for texts. */
+#define FREE_SHARE 10
 
 struct dd_facts {
 	const char *tmpdir;
 	int fd;
-	uint64_t written;     /* bytes of the file */
-	struct in_room block; /* what follows these: `n_block` bytes */
+	uint64_t limit, texts; /* bytes of texts: at most, and so far */
+	uint64_t written;      /* bytes of the file */
+	struct in_room block;  /* what follows these: `n_block` bytes */
 	size_t n_block;
-	struct in_room at;    /* uint64_t: where the record of each row begins */
-	size_t n;
-	struct in_room label; /* of the last one that was got */
 };
 
-struct dd_facts *dd_facts_new(const char *tmpdir)
+struct dd_facts *dd_facts_new(const char *tmpdir, uint64_t limit)
 {
 	struct dd_facts *facts = calloc(1, sizeof(*facts));
+	struct statvfs room;
 
 	if (!facts) {
 		tl_error("out of memory");
 		return NULL;
 	}
 	facts->tmpdir = tmpdir;
+	facts->limit = limit;
 	facts->fd = tl_path_nameless(tmpdir, "facts");
-	if (facts->fd >= 0)
-		return facts;
-	tl_error("%s: no temporary file can be made: %s", tmpdir, strerror(errno));
-	free(facts);
-	return NULL;
+	if (facts->fd < 0) {
+		tl_error("%s: no temporary file can be made: %s", tmpdir, strerror(errno));
+		free(facts);
+		return NULL;
+	}
+	if (limit == UINT64_MAX)
+		facts->limit = fstatvfs(facts->fd, &room) ?
+				       0 :
+				       (uint64_t)room.f_bavail * room.f_frsize / FREE_SHARE;
+	return facts;
 }
 
 void dd_facts_free(struct dd_facts *facts)
@@ -55,15 +57,16 @@ void dd_facts_free(struct dd_facts *facts)
 		return;
 	close(facts->fd);
 	free(facts->block.bytes);
-	free(facts->at.bytes);
-	free(facts->label.bytes);
 	free(facts);
 }
 
-struct dd_fact dd_fact_of(const simidx_dedup_row *row, uint64_t id)
+struct dd_fact dd_fact_of(const simidx_dedup_row *row)
 {
-	struct dd_fact fact = { .hash = simidx_feature_hash(row->text, row->text_size), .id = id };
+	const struct dd_extra *extra = row->extra;
+	struct dd_fact fact = { .name = extra->name, .size = row->text_size, .id = extra->id,
+				.key = extra->key };
 
+	fact.hash = simidx_feature_hash(row->text, row->text_size);
 	if (row->flags & SIMIDX_DEDUP_PLACED) {
 		fact.offset = row->place.offset;
 		fact.length = row->place.length;
@@ -75,42 +78,57 @@ struct dd_fact dd_fact_of(const simidx_dedup_row *row, uint64_t id)
 	return fact;
 }
 
-static int write_block(struct dd_facts *facts)
+static int write_bytes(struct dd_facts *facts, const char *bytes, size_t size)
 {
-	const char *bytes = facts->block.bytes;
 	size_t done = 0;
 	ssize_t n;
 
-	while (done < facts->n_block) {
-		n = pwrite(facts->fd, bytes + done, facts->n_block - done,
-			   (off_t)(facts->written + done));
+	while (done < size) {
+		n = pwrite(facts->fd, bytes + done, size - done, (off_t)(facts->written + done));
 		if (n < 0 && errno != EINTR)
 			return tl_error("cannot write to a temporary file in %s: %s",
 					facts->tmpdir, strerror(errno));
 		done += n < 0 ? 0 : (size_t)n;
 	}
-	facts->written += facts->n_block;
-	facts->n_block = 0;
+	facts->written += size;
 	return 0;
 }
 
-int dd_facts_add(struct dd_facts *facts, const struct dd_fact *fact)
+static int write_block(struct dd_facts *facts)
 {
-	const struct record record = { fact->hash, fact->offset, fact->id, fact->length,
-				       fact->label_size };
-	uint64_t at = facts->written + facts->n_block;
-	char *to;
+	size_t n = facts->n_block;
 
-	if (in_room_have(&facts->at, (facts->n + 1) * sizeof(at)) ||
-	    in_room_have(&facts->block, facts->n_block + sizeof(record) + fact->label_size))
+	facts->n_block = 0;
+	return write_bytes(facts, facts->block.bytes, n);
+}
+
+/* What is appended at once can be read at once: no part of it is in the file alone. */
+static int append(struct dd_facts *facts, const void *bytes, size_t n)
+{
+	if (n >= BLOCK)
+		return write_block(facts) ? TL_TROUBLE : write_bytes(facts, bytes, n);
+	if (in_room_have(&facts->block, facts->n_block + n))
 		return tl_error("out of memory");
-	((uint64_t *)facts->at.bytes)[facts->n++] = at;
-	to = (char *)facts->block.bytes + facts->n_block;
-	memcpy(to, &record, sizeof(record));
-	if (fact->label_size)
-		memcpy(to + sizeof(record), fact->label, fact->label_size);
-	facts->n_block += sizeof(record) + fact->label_size;
+	if (n)
+		memcpy((char *)facts->block.bytes + facts->n_block, bytes, n);
+	facts->n_block += n;
 	return facts->n_block >= BLOCK ? write_block(facts) : 0;
+}
+
+int dd_facts_add(struct dd_facts *facts, const struct dd_fact *fact, const char *text, uint64_t *at)
+{
+	struct dd_fact copy = *fact;
+
+	*at = facts->written + facts->n_block;
+	copy.text = 0;
+	copy.label = NULL;
+	if (text && fact->size <= facts->limit - facts->texts) {
+		facts->texts += fact->size;
+		copy.text = *at + sizeof(copy) + fact->label_size;
+	}
+	if (append(facts, &copy, sizeof(copy)) || append(facts, fact->label, fact->label_size))
+		return TL_TROUBLE;
+	return copy.text ? append(facts, text, fact->size) : 0;
 }
 
 /* Read from the file, or from what follows it. */
@@ -135,19 +153,22 @@ static int read_at(struct dd_facts *facts, uint64_t at, void *out, size_t size)
 	return 0;
 }
 
-int dd_facts_get(struct dd_facts *facts, uint64_t handle, struct dd_fact *fact)
+int dd_facts_get(struct dd_facts *facts, uint64_t at, struct in_room *label, struct dd_fact *fact)
 {
-	uint64_t at = ((const uint64_t *)facts->at.bytes)[handle];
-	struct record record;
-
-	if (read_at(facts, at, &record, sizeof(record)))
+	if (read_at(facts, at, fact, sizeof(*fact)))
 		return TL_TROUBLE;
-	if (in_room_have(&facts->label, record.label_size + 1))
-		return tl_error("out of memory");
-	*fact = (struct dd_fact){ record.hash, record.offset, record.id, record.length,
-				  record.label_size, NULL };
-	if (!record.label_size)
+	fact->label = NULL;
+	if (!fact->label_size)
 		return 0;
-	fact->label = facts->label.bytes;
-	return read_at(facts, at + sizeof(record), facts->label.bytes, record.label_size);
+	if (in_room_have(label, fact->label_size))
+		return tl_error("out of memory");
+	fact->label = label->bytes;
+	return read_at(facts, at + sizeof(*fact), label->bytes, fact->label_size);
+}
+
+int dd_facts_text(struct dd_facts *facts, const struct dd_fact *fact, struct in_room *text)
+{
+	if (in_room_have(text, fact->size + 1))
+		return tl_error("out of memory");
+	return read_at(facts, fact->text, text->bytes, fact->size);
 }

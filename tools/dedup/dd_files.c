@@ -22,6 +22,7 @@ struct file {
 	/* anything of it: also that time, which can be put back, and links */
 	struct timespec changed;
 	uint32_t aliases; /* the first of its other paths, or NO_ALIAS */
+	uint32_t below;   /* bytes of the path before what dd_files_below() tells */
 };
 
 struct alias {
@@ -172,11 +173,12 @@ static enum dd_met add_file(struct dd_files *files, const struct file *file, uin
 }
 
 enum dd_met dd_files_meet(struct dd_files *files, const struct in_reader *reader,
-			  uint32_t *number)
+			  const char *below, uint32_t *number)
 {
 	int fd = reader->lines.source.fd;
 	struct file file = { .path = (char *)reader->path, .format = reader->format,
-			     .is_stdin = fd == STDIN_FILENO, .aliases = NO_ALIAS };
+			     .is_stdin = fd == STDIN_FILENO, .aliases = NO_ALIAS,
+			     .below = below ? (uint32_t)(below - reader->path) : 0 };
 	struct stat status;
 	uint32_t *slot = NULL;
 	enum dd_met met;
@@ -250,6 +252,13 @@ const char *dd_files_path(struct dd_files *files, uint32_t number)
 	return get(files, number).path;
 }
 
+const char *dd_files_below(struct dd_files *files, uint32_t number)
+{
+	struct file file = get(files, number);
+
+	return file.path + file.below;
+}
+
 const char *dd_files_other_path(struct dd_files *files, uint32_t number, size_t i)
 {
 	const char *path = NULL;
@@ -271,6 +280,14 @@ enum dd_state dd_files_state_by(struct dd_files *files, uint32_t number, const c
 	struct stat status;
 
 	return compare(&file, stat(path, &status), &status);
+}
+
+int dd_files_modified(struct dd_files *files, uint32_t number, int64_t *out)
+{
+	struct file file = get(files, number);
+
+	*out = (int64_t)file.modified.tv_sec * 1000000000 + file.modified.tv_nsec;
+	return file.is_regular ? 0 : -1;
 }
 
 const struct in_format *dd_files_format(struct dd_files *files, uint32_t number)

@@ -49,11 +49,12 @@ void dd_files_free(struct dd_files *files);
  * in_reader_next(), so that a change while it is read is seen later. What is no regular file,
  * such as a pipe, is new each time. Standard input from a regular file is that file.
  *
+ * @param below   the end of the reader's path that dd_files_below() is to tell; NULL: all of it
  * @param number  set to the file's number, counted from 0; with DD_MET_AGAIN and DD_MET_KNOWN to
  *                that of the first time
  */
 enum dd_met dd_files_meet(struct dd_files *files, const struct in_reader *reader,
-			  uint32_t *number);
+			  const char *below, uint32_t *number);
 
 /** How many there are. */
 uint32_t dd_files_count(struct dd_files *files);
@@ -61,11 +62,22 @@ uint32_t dd_files_count(struct dd_files *files);
 /** Its path of the first time; valid as long as `files`. */
 const char *dd_files_path(struct dd_files *files, uint32_t number);
 
+/** The end of that path that is kept below another directory (struct in_file). */
+const char *dd_files_below(struct dd_files *files, uint32_t number);
+
 /** Another path by which it was reached, `i` counted from 0, each once; NULL after the last. */
 const char *dd_files_other_path(struct dd_files *files, uint32_t number, size_t i);
 
 /** As dd_files_state(), by another path of a regular file. */
 enum dd_state dd_files_state_by(struct dd_files *files, uint32_t number, const char *path);
+
+/**
+ * When it was modified, as it was read.
+ *
+ * @param out  set to nanoseconds since 1970
+ * @return 0; -1: it is no regular file
+ */
+int dd_files_modified(struct dd_files *files, uint32_t number, int64_t *out);
 
 /** The format in which it was read. */
 const struct in_format *dd_files_format(struct dd_files *files, uint32_t number);

@@ -4,8 +4,9 @@
 #include "dedup/dd_groups.h"
 
 #include "common/tl_msg.h"
-#include "common/tl_term.h"
-#include "dedup/dd_columns.h"
+#include "dedup/dd_judge.h"
+#include "dedup/dd_lines.h"
+#include "dedup/dd_texts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,44 +15,28 @@
 /* Messages about single files beyond this are only counted. */
 #define MAX_REPORTED 20
 
-/* One that is near to a kept one, or to a document of another index. */
-struct member {
-	uint64_t keeper; /* its handle, or the id in that index */
-	double similarity;
-	uint64_t number, line; /* as those of struct dd_name */
-	uint32_t file;
-	uint32_t is_estimate : 1;
-	uint32_t other : 31;   /* number of the index, from 1; 0: it is a kept one */
-};
-
-/* Where a document is that is printed. */
-struct place {
-	const char *path;
-	uint64_t line;
-	const char *index; /* NULL; or it is in this one, and has no path */
-	const char *label; /* NULL: it has none */
-	size_t label_size;
-	uint64_t id;
-};
-
 struct dd_groups {
-	const struct dd_options *options;
-	struct dd_files *files;
+	struct dd_groups_parts parts;
 	enum simidx_dedup_kind kind;
-	struct in_room members; /* struct member */
+	struct dd_against *against; /* NULL: there are no other indexes */
+	simidx_dedup *dedup;
+	struct in_room members;     /* struct dd_member; before the first there is room for one */
 	size_t n_members;
-	uint8_t *state;         /* of each file: 1 + enum dd_state; 0 = not yet looked at again */
+	uint8_t *state;             /* of each file: 1 + enum dd_state; 0 = not yet looked at */
+	struct in_room label[2];    /* of what stays and of what goes */
+	struct dd_judge judge;
+	struct dd_lines lines;
+	struct dd_large large[DD_MOST_LARGE];
+	size_t n_large;
 	struct dd_groups_counts counts;
 };
 
-struct dd_groups *dd_groups_new(const struct dd_options *options, struct dd_files *files)
+struct dd_groups *dd_groups_new(const struct dd_groups_parts *parts)
 {
 	struct dd_groups *groups = calloc(1, sizeof(*groups));
 
-	if (!groups)
-		return NULL;
-	groups->options = options;
-	groups->files = files;
+	if (groups)
+		groups->parts = *parts;
 	return groups;
 }
 
@@ -61,33 +46,69 @@ void dd_groups_free(struct dd_groups *groups)
 		return;
 	free(groups->members.bytes);
 	free(groups->state);
+	free(groups->label[0].bytes);
+	free(groups->label[1].bytes);
+	dd_texts_free(groups->judge.texts);
 	free(groups);
 }
 
-int dd_groups_add(struct dd_groups *groups, const simidx_dedup_near *near,
-		  const struct dd_name *name)
+/* Whether a text may be asked for again that has no place. One of the same bytes is there. */
+static int needs_text(const struct dd_groups *groups, const simidx_dedup_near *near,
+		      const simidx_dedup_row *row)
 {
-	int is_other = near->keeper == SIMIDX_DEDUP_AGAINST;
+	const struct dd_options *options = groups->parts.options;
 
-	if (in_room_have(&groups->members, (groups->n_members + 1) * sizeof(struct member)))
+	return row->text_size && !(row->flags & SIMIDX_DEDUP_PLACED) &&
+	       !(near->flags & SIMIDX_DEDUP_EQUAL) &&
+	       (options->evidence_texts || options->keep.rule != DD_KEEP_FIRST ||
+		options->keep.prefer.n);
+}
+
+int dd_groups_add(struct dd_groups *groups, const simidx_dedup_near *near,
+		  const simidx_dedup_row *row, int may_read_text)
+{
+	const struct dd_fact fact = dd_fact_of(row);
+	const char *text = may_read_text && needs_text(groups, near, row) ? row->text : NULL;
+	int is_other = near->keeper == SIMIDX_DEDUP_AGAINST;
+	struct dd_member *member;
+	uint64_t at;
+
+	if (dd_facts_add(groups->parts.facts, &fact, text, &at))
+		return TL_TROUBLE;
+	if (in_room_have(&groups->members, (groups->n_members + 2) * sizeof(*member)))
 		return tl_error("out of memory");
-	((struct member *)groups->members.bytes)[groups->n_members++] = (struct member){
-		is_other ? near->id : near->keeper, near->similarity, name->number, name->line,
-		name->file, (near->flags & SIMIDX_DEDUP_ESTIMATE) != 0,
-		is_other ? near->against + 1 : 0
-	};
+	member = (struct dd_member *)groups->members.bytes + ++groups->n_members;
+	*member = (struct dd_member){ .keeper = is_other ? near->id : near->keeper,
+				      .similarity = near->similarity, .key = fact.key,
+				      .fact = at, .file = fact.name.file };
+	member->flags = near->flags & (SIMIDX_DEDUP_ESTIMATE | SIMIDX_DEDUP_EQUAL);
+	member->is_as_first = (near->flags & SIMIDX_DEDUP_EQUAL) != 0;
+	member->other = is_other ? (near->against + 1) & 0xff : 0;
 	return 0;
 }
 
 /* Members are sorted in the end, for which qsort() may need two pointers each. */
 size_t dd_groups_bytes(void)
 {
-	return sizeof(struct member) + 2 * sizeof(void *);
+	return sizeof(struct dd_member) + 2 * sizeof(void *);
 }
 
 void dd_groups_count(const struct dd_groups *groups, struct dd_groups_counts *counts)
 {
 	*counts = groups->counts;
+	counts->unread = groups->judge.n_unread;
+	counts->broken = groups->lines.n_broken;
+}
+
+size_t dd_groups_largest(const struct dd_groups *groups, struct dd_large out[DD_MOST_LARGE])
+{
+	memcpy(out, groups->large, sizeof(groups->large));
+	return groups->n_large;
+}
+
+struct dd_texts *dd_groups_texts(const struct dd_groups *groups)
+{
+	return groups->judge.texts;
 }
 
 /*
@@ -99,148 +120,157 @@ static int is_as_read(struct dd_groups *groups, uint32_t file)
 	uint8_t *state = &groups->state[file];
 
 	if (!*state) {
-		*state = (uint8_t)(1 + dd_files_state(groups->files, file, -1));
+		*state = (uint8_t)(1 + dd_files_state(groups->parts.files, file, -1));
 		if (*state != 1 + DD_AS_READ && ++groups->counts.changed <= MAX_REPORTED)
 			tl_error("%s: has %s since it was read: left out",
-				 dd_files_path(groups->files, file),
+				 dd_files_path(groups->parts.files, file),
 				 *state == 1 + DD_REMOVED ? "been removed" : "changed");
 	}
 	return *state == 1 + DD_AS_READ;
 }
 
-static void put_place(const struct place *place)
+/* ---- what is printed ---- */
+
+static struct dd_where place_of(const struct dd_groups *groups, const struct dd_fact *fact)
 {
-	if (!place->index) {
-		dd_columns_path(stdout, place->path, place->line);
-		return;
+	struct dd_where place = { .path = dd_files_path(groups->parts.files, fact->name.file),
+				  .line = fact->name.line };
+
+	/* The label of a file is its path. */
+	if (place.line) {
+		place.label = fact->label;
+		place.label_size = fact->label_size;
 	}
-	dd_columns_document(stdout, place->label, place->label_size, place->id);
-	putchar('\t');
-	dd_columns_path(stdout, place->index, 0);
-}
-
-static void json_place(struct tl_json *json, const struct place *place)
-{
-	if (!place->index) {
-		dd_columns_json_path(json, place->path, place->line, "path", "line");
-		return;
-	}
-	if (place->label)
-		tl_json_bytes(json, "label", place->label, place->label_size);
-	tl_json_unsigned(json, "id", place->id);
-	dd_columns_json_path(json, place->index, 0, "index", NULL);
-}
-
-/* A line for a person, in columns. */
-static void show_member(const struct dd_groups *groups, uint64_t group,
-			struct dd_similarity similarity, int is_kept, const struct place *place)
-{
-	char number[TL_NUMBER_SIZE], text[TL_NUMBER_SIZE];
-
-	if (is_kept && !groups->counts.groups)
-		printf("    group  %7s        document\n",
-		       groups->kind == SIMIDX_DEDUP_FINGERPRINTS ? "bits" : "percent");
-	printf("%9s  %7s  %s  ", tl_term_count(number, group),
-	       dd_columns_write_similarity(text, groups->kind, similarity),
-	       is_kept ? "keep" : "drop");
-	put_place(place);
-	putchar('\n');
-}
-
-/*
- * For a list whose reader may remove what it names: a name with a line end would be two, and "-"
- * may be a file.
- */
-static void put_removable(struct dd_groups *groups, const char *path, uint64_t line)
-{
-	int is_nul = groups->options->inputs.nul_lists;
-
-	if (!line && strcmp(path, "-") == 0)
-		return;
-	if (!is_nul && strchr(path, '\n')) {
-		groups->counts.broken++;
-		return;
-	}
-	fputs(path, stdout);
-	if (line)
-		printf(":%" PRIu64, line);
-	putchar(is_nul ? '\0' : '\n');
-}
-
-static void put_member(struct dd_groups *groups, uint64_t group, struct dd_similarity similarity,
-		       int is_kept, const struct place *place)
-{
-	struct tl_json json = { .out = stdout };
-
-	if (groups->options->drop_list) {
-		if (!is_kept)
-			put_removable(groups, place->path, place->line);
-		return;
-	}
-	if (groups->options->json) {
-		tl_json_open(&json, NULL, '{');
-		tl_json_unsigned(&json, "group", group);
-		dd_columns_json_similarity(&json, groups->kind, similarity);
-		tl_json_bool(&json, "keep", is_kept);
-		json_place(&json, place);
-		dd_columns_json_end(&json);
-		return;
-	}
-	if (tl_term_is()) {
-		show_member(groups, group, similarity, is_kept, place);
-		return;
-	}
-	printf("%" PRIu64 "\t", group);
-	dd_columns_similarity(stdout, groups->kind, similarity);
-	fputs(is_kept ? "\tkeep\t" : "\tdrop\t", stdout);
-	put_place(place);
-	putchar('\n');
-}
-
-static void put_keeper(struct dd_groups *groups, uint64_t group, const struct place *place)
-{
-	int is_bare = groups->kind == SIMIDX_DEDUP_FINGERPRINTS;
-
-	put_member(groups, group, (struct dd_similarity){ is_bare ? 0 : 1, 0 }, 1, place);
+	return place;
 }
 
 /* A whole file is gone only without all its paths, of which each is a line. */
-static void put_dropped(struct dd_groups *groups, uint64_t group, const struct member *member)
+static void put_dropped(struct dd_groups *groups, uint64_t group, const struct dd_member *member,
+			const struct dd_fact *fact)
 {
-	const struct dd_similarity similarity = { member->similarity, member->is_estimate };
-	struct place place = { .path = dd_files_path(groups->files, member->file),
-			       .line = member->line };
+	const struct dd_options *options = groups->parts.options;
+	const struct dd_similarity similarity = { member->similarity, member->flags };
+	struct dd_where place = place_of(groups, fact);
 
+	groups->counts.near++;
+	groups->counts.bytes += fact->size;
+	groups->counts.same_bytes += member->flags & SIMIDX_DEDUP_EQUAL ? fact->size : 0;
 	/*
 	 * Nobody has compared the texts; who asks for that has --no-verify. Of features there is no
 	 * more.
 	 */
-	if (groups->options->drop_list && member->similarity == SIMIDX_DEDUP_BY_FP &&
-	    groups->kind == SIMIDX_DEDUP_TEXTS && !groups->options->no_verify) {
+	if (options->drop_list && member->similarity == SIMIDX_DEDUP_BY_FP &&
+	    groups->kind == SIMIDX_DEDUP_TEXTS && !options->no_verify) {
 		groups->counts.trusted++;
 		return;
 	}
-	put_member(groups, group, similarity, 0, &place);
+	dd_lines_put(&groups->lines, group, similarity, 0, &place);
 	for (size_t i = 0; !place.line && place.path; i++) {
-		place.path = dd_files_other_path(groups->files, member->file, i);
-		if (place.path &&
-		    dd_files_state_by(groups->files, member->file, place.path) == DD_AS_READ)
-			put_member(groups, group, similarity, 0, &place);
+		place.path = dd_files_other_path(groups->parts.files, member->file, i);
+		if (place.path && dd_files_state_by(groups->parts.files, member->file,
+						    place.path) == DD_AS_READ)
+			dd_lines_put(&groups->lines, group, similarity, 0, &place);
 	}
 }
 
-/*
- * Members of a group together, the most similar first; of fingerprints those with the fewest bits.
- */
-static int compare_members(const struct member *x, const struct member *y, int bits_differ)
+/* What stays: a row, or a document of another index. */
+struct kept {
+	struct dd_where place;
+	struct dd_fact fact;    /* of a row */
+	simidx_dedup_near near; /* the first of its group, or the document */
+	int is_row, is_as_first;
+};
+
+/* A text for evidence. Those of the bytes of the first are its text. */
+static int get_text(struct dd_groups *groups, unsigned seat, const struct dd_fact *fact,
+		    const simidx_dedup_near *first, struct dd_text *text)
 {
+	return dd_texts_get(groups->judge.texts, seat, fact, first, text);
+}
+
+static int tell_why(struct dd_groups *groups, const struct kept *kept,
+		    const struct dd_member *member, const struct dd_fact *fact)
+{
+	struct dd_reason reason = { .row = fact, .other = kept->is_row ? &kept->fact : NULL };
+	const simidx_dedup_near *first = &kept->near;
+	int code = 0;
+
+	if (!groups->parts.evidence)
+		return 0;
+	reason.near = kept->near;
+	reason.near.similarity = member->similarity;
+	reason.near.flags = member->flags;
+	if (!groups->parts.options->evidence_texts || groups->kind != SIMIDX_DEDUP_TEXTS)
+		return dd_evidence_put(groups->parts.evidence, &reason);
+	code = get_text(groups, 1, fact, member->is_as_first ? first : NULL, &reason.text[0]);
+	if (!code && kept->is_row)
+		code = get_text(groups, 0, &kept->fact, kept->is_as_first ? first : NULL,
+				&reason.text[1]);
+	else if (!code)
+		code = dd_evidence_find_text(groups->parts.evidence, first, &reason.text[1]);
+	return code ? code : dd_evidence_put(groups->parts.evidence, &reason);
+}
+
+/* Print what goes for one that stays. */
+static int print_members(struct dd_groups *groups, struct kept *kept,
+			 const struct dd_member *member, const struct dd_member *end)
+{
+	int is_bare = groups->kind == SIMIDX_DEDUP_FINGERPRINTS, code = 0;
+	const struct dd_similarity itself = { is_bare ? 0 : 1, is_bare ? 0 : SIMIDX_DEDUP_EQUAL };
+	struct dd_large large = { .near = kept->near, .n = (uint64_t)(end - member),
+				  .has_fact = kept->is_row, .fact = kept->fact };
+	uint64_t first = kept->is_row ? UINT64_MAX : member->fact;
+	struct dd_fact fact;
+
+	for (const struct dd_member *m = member; m < end; m++)
+		first = m->fact < first ? m->fact : first;
+	if (dd_facts_get(groups->parts.facts, first, &groups->label[1], &fact))
+		return TL_TROUBLE;
+	if (kept->is_row && kept->fact.name.number < fact.name.number)
+		fact.name.number = kept->fact.name.number;
+	first = fact.name.number; /* of the group */
+	dd_lines_put(&groups->lines, first, itself, 1, &kept->place);
+	for (; !code && member < end && !tl_output_failed(); member++) {
+		if (dd_facts_get(groups->parts.facts, member->fact, &groups->label[1], &fact))
+			return TL_TROUBLE;
+		put_dropped(groups, first, member, &fact);
+		code = tell_why(groups, kept, member, &fact);
+	}
+	groups->counts.groups++;
+	large.fact.label = NULL;
+	groups->n_large = dd_keepers_rank(groups->large, groups->n_large, &large);
+	return code;
+}
+
+/* ---- groups ---- */
+
+/* Members of a group together, in the order of their firsts. */
+static int compare_groups(const void *a, const void *b)
+{
+	const struct dd_member *x = a, *y = b;
+
 	if (x->other != y->other)
 		return x->other < y->other ? -1 : 1;
 	if (x->keeper != y->keeper)
 		return x->keeper < y->keeper ? -1 : 1;
+	return x->fact < y->fact ? -1 : x->fact > y->fact;
+}
+
+/*
+ * Those that go for one together, behind it; the most similar first, and of these the identical
+ * ones. Of fingerprints the fewest bits.
+ */
+static int compare_members(const struct dd_member *x, const struct dd_member *y, int bits_differ)
+{
+	if (x->keeper != y->keeper)
+		return x->keeper < y->keeper ? -1 : 1;
+	if (x->is_keeper != y->is_keeper)
+		return x->is_keeper ? -1 : 1;
 	if (x->similarity != y->similarity)
 		return (x->similarity > y->similarity) == !bits_differ ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
+	if ((x->flags ^ y->flags) & SIMIDX_DEDUP_EQUAL)
+		return x->flags & SIMIDX_DEDUP_EQUAL ? -1 : 1;
+	return x->fact < y->fact ? -1 : x->fact > y->fact;
 }
 
 static int compare_texts(const void *a, const void *b)
@@ -253,80 +283,151 @@ static int compare_fingerprints(const void *a, const void *b)
 	return compare_members(a, b, 1);
 }
 
-/* The keeper of a member. Returns 0 if it is not there any more as it was read. */
-static int find_keeper(struct dd_groups *groups, const struct member *member,
-		       const struct dd_name *kept, struct dd_against *against, struct place *place)
+static void sort_members(const struct dd_groups *groups, struct dd_member *member, size_t n)
 {
-	const struct dd_name *name;
-	unsigned i = member->other - 1;
-
-	*place = (struct place){ .id = member->keeper };
-	if (member->other) {
-		place->index = dd_against_path(against, i);
-		place->label = dd_against_label(against, i, place->id, &place->label_size);
-		return 1;
-	}
-	name = &kept[member->keeper];
-	place->path = dd_files_path(groups->files, name->file);
-	place->line = name->line;
-	return is_as_read(groups, name->file);
+	qsort(member, n, sizeof(*member), groups->kind == SIMIDX_DEDUP_FINGERPRINTS ?
+						  compare_fingerprints : compare_texts);
 }
 
-/* Print a group, which ends before `end`. */
-static void print_group(struct dd_groups *groups, const struct member *member,
-			const struct member *end, const struct dd_name *kept,
-			struct dd_against *against)
+/* Take out what has changed. Returns how many are left. */
+static size_t keep_as_read(struct dd_groups *groups, struct dd_member *member, size_t n)
 {
-	struct place place;
-	int is_begun = 0;
-	uint64_t group = UINT64_MAX;
+	size_t left = 0;
 
-	if (!find_keeper(groups, member, kept, against, &place))
-		return;
-	for (const struct member *m = member; member->other && m < end; m++)
-		if (m->number < group)
-			group = m->number;
-	if (!member->other)
-		group = kept[member->keeper].number;
-	for (; member < end; member++) {
-		if (!is_as_read(groups, member->file))
+	for (size_t i = 0; i < n; i++)
+		if (is_as_read(groups, member[i].file))
+			member[left++] = member[i];
+	return left;
+}
+
+/* A group of another index: all go for its document. Only what is identical, if that is wanted. */
+static int print_against(struct dd_groups *groups, struct dd_member *member, size_t n)
+{
+	unsigned i = member->other - 1;
+	struct kept kept = { .near.keeper = SIMIDX_DEDUP_AGAINST, .near.id = member->keeper };
+	size_t left = 0;
+
+	n = keep_as_read(groups, member, n);
+	for (size_t k = 0; k < n; k++)
+		if (!groups->parts.options->identical || member[k].flags & SIMIDX_DEDUP_EQUAL)
+			member[left++] = member[k];
+	if (!left)
+		return 0;
+	kept.near.against = i;
+	kept.place.id = kept.near.id;
+	kept.place.index = dd_against_path(groups->against, i);
+	kept.place.label = dd_against_label(groups->against, i, kept.near.id,
+					    &kept.place.label_size);
+	sort_members(groups, member, left);
+	return print_members(groups, &kept, member, member + left);
+}
+
+/* What was judged: each that stays, and what goes for it. */
+static int print_judged(struct dd_groups *groups, const struct dd_member *member, size_t n,
+			uint64_t handle)
+{
+	const struct dd_member *end = member + n, *next;
+	int code = 0;
+
+	for (; !code && member < end && member->keeper != DD_ALONE; member = next) {
+		struct kept kept = { .near.keeper = handle, .is_row = 1,
+				     .is_as_first = member->is_as_first };
+
+		for (next = member + 1; next < end && next->keeper == member->keeper;)
+			next++;
+		if (next == member + 1)
 			continue;
-		if (!is_begun)
-			put_keeper(groups, group, &place);
-		is_begun = 1;
-		groups->counts.near++;
-		put_dropped(groups, group, member);
+		if (dd_facts_get(groups->parts.facts, member->fact, &groups->label[0], &kept.fact))
+			return TL_TROUBLE;
+		kept.place = place_of(groups, &kept.fact);
+		code = print_members(groups, &kept, member + 1, next);
 	}
-	groups->counts.groups += (uint64_t)is_begun;
+	return code;
+}
+
+/* A group of rows. Its first takes the place before the others. */
+static int print_group(struct dd_groups *groups, struct dd_member *member, size_t n)
+{
+	const struct dd_options *options = groups->parts.options;
+	int is_bare = groups->kind == SIMIDX_DEDUP_FINGERPRINTS, code = 0;
+	uint64_t handle = member->keeper, at;
+	struct dd_member *first = member - 1;
+	struct dd_fact fact;
+
+	if (dd_keepers_fact(groups->parts.keepers, handle, &at, &groups->label[0], &fact))
+		return TL_TROUBLE;
+	if (!is_as_read(groups, fact.name.file))
+		return 0;
+	n = keep_as_read(groups, member, n);
+	*first = (struct dd_member){ .similarity = is_bare ? 0 : 1, .key = fact.key, .fact = at,
+				     .file = fact.name.file };
+	first->flags = is_bare ? 0 : SIMIDX_DEDUP_EQUAL;
+	first->is_as_first = 1;
+	if (groups->judge.texts && groups->kind == SIMIDX_DEDUP_TEXTS && !options->no_verify)
+		code = dd_judge_group(&groups->judge, first, n + 1);
+	else
+		dd_judge_none(first, n + 1);
+	if (code)
+		return code;
+	sort_members(groups, first, n + 1);
+	for (size_t i = 0; i <= n; i++)
+		if (first[i].fact == at && !first[i].is_keeper && first[i].keeper != DD_ALONE)
+			dd_keepers_drop(groups->parts.keepers, handle);
+	return print_judged(groups, first, n + 1, handle);
+}
+
+static int begin(struct dd_groups *groups, uint64_t memory)
+{
+	const struct dd_groups_parts *parts = &groups->parts;
+
+	groups->lines.options = parts->options;
+	groups->lines.kind = groups->kind;
+	groups->state = calloc(dd_files_count(parts->files) + 1, 1);
+	if (!groups->state)
+		return tl_error("out of memory");
+	groups->judge = (struct dd_judge){ .options = parts->options, .files = parts->files,
+					   .facts = parts->facts, .dedup = groups->dedup };
+	groups->judge.texts = dd_texts_new(parts->options, parts->files, parts->facts,
+					   groups->dedup, memory);
+	return groups->judge.texts ? 0 : TL_TROUBLE;
+}
+
+/* What was odd. */
+static void tell_odd(const struct dd_groups *groups)
+{
+	uint64_t changed = groups->counts.changed, broken = groups->lines.n_broken;
+
+	if (changed > MAX_REPORTED)
+		tl_error("%" PRIu64 " files in all have changed since they were read", changed);
+	if (broken)
+		tl_error("%" PRIu64 " name%s not listed, because of line ends in %s: -0 lists "
+			 "names that have them", broken, broken == 1 ? " is" : "s are",
+			 broken == 1 ? "it" : "them");
 }
 
 int dd_groups_print(struct dd_groups *groups, enum simidx_dedup_kind kind,
-		    const struct dd_name *kept, struct dd_against *against)
+		    struct dd_against *against, simidx_dedup *dedup, uint64_t memory)
 {
-	const struct member *member = groups->members.bytes, *next, *end;
+	struct dd_member *member = groups->members.bytes, *next, *end;
+	int code;
 
 	groups->kind = kind;
+	groups->against = against;
+	groups->dedup = dedup;
 	if (!groups->n_members)
 		return 0;
-	end = member + groups->n_members;
-	groups->state = calloc(dd_files_count(groups->files), 1);
-	if (!groups->state)
-		return tl_error("out of memory");
-	qsort(groups->members.bytes, groups->n_members, sizeof(*member),
-	      groups->kind == SIMIDX_DEDUP_FINGERPRINTS ? compare_fingerprints : compare_texts);
-	for (; member < end && !tl_output_failed(); member = next) {
+	code = begin(groups, memory);
+	if (code)
+		return code;
+	end = ++member + groups->n_members;
+	qsort(member, groups->n_members, sizeof(*member), compare_groups);
+	for (; !code && member < end && !tl_output_failed(); member = next) {
 		for (next = member; next < end && next->keeper == member->keeper &&
 				    next->other == member->other;)
 			next++;
-		print_group(groups, member, next, kept, against);
+		code = member->other ? print_against(groups, member, (size_t)(next - member)) :
+				       print_group(groups, member, (size_t)(next - member));
 	}
-	if (groups->counts.changed > MAX_REPORTED)
-		tl_error("%" PRIu64 " files in all have changed since they were read",
-			 groups->counts.changed);
-	if (groups->counts.broken)
-		tl_error("%" PRIu64 " name%s not listed, because of line ends in %s: -0 lists "
-			 "names that have them",
-			 groups->counts.broken, groups->counts.broken == 1 ? " is" : "s are",
-			 groups->counts.broken == 1 ? "it" : "them");
-	return tl_output_failed() ? TL_TROUBLE : 0;
+	tell_odd(groups);
+	return code || !tl_output_failed() ? code : TL_TROUBLE;
 }

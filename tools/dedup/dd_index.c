@@ -5,7 +5,6 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
-#include "dedup/dd_mark.h"
 #include "dedup/dd_room.h"
 
 #include <limits.h>
@@ -19,7 +18,8 @@ struct dd_index {
 	const struct dd_options *options;
 	simidx *handle;
 	simidx_writer *writer;
-	char mark[DD_MARK_SIZE]; /* of the run before */
+	struct dd_mark mark;     /* of the run before */
+	uint64_t first_id;
 	int remember;            /* enum simidx_dedup_remember, whatever this run does */
 	int is_compared;         /* this run compares texts */
 };
@@ -39,13 +39,15 @@ int dd_index_fail(const struct dd_index *index, const simidx_error *err)
 
 static int read_mark(struct dd_index *index)
 {
+	char text[DD_MARK_SIZE];
 	simidx_error err;
 	size_t n;
-	int rc = simidx_get_mark(index->handle, index->mark, sizeof(index->mark) - 1, &n, &err);
+	int rc = simidx_get_mark(index->handle, text, sizeof(text) - 1, &n, &err);
 
 	if (rc && rc != SIMIDX_E_NOT_FOUND)
 		return dd_index_fail(index, &err);
-	index->mark[!rc && n < sizeof(index->mark) ? n : 0] = '\0';
+	text[!rc && n < sizeof(text) ? n : 0] = '\0';
+	dd_mark_read(text, &index->mark);
 	return 0;
 }
 
@@ -64,7 +66,7 @@ static int choose(struct dd_index *index, const simidx_info *info)
 
 	if (read_mark(index))
 		return TL_TROUBLE;
-	index->remember = has_notes ? dd_mark_remember(index->mark) : SIMIDX_DEDUP_FINGERPRINT;
+	index->remember = has_notes ? index->mark.remember : SIMIDX_DEDUP_FINGERPRINT;
 	if (index->remember < 0 || (has_notes && index->remember == SIMIDX_DEDUP_FINGERPRINT)) {
 		index->remember = asked > 0 ? asked : SIMIDX_DEDUP_SKETCH;
 		if (info->documents)
@@ -120,6 +122,7 @@ static int open_path(struct dd_index *index, const char *path, enum simidx_dedup
 	if (kind == SIMIDX_DEDUP_FINGERPRINTS && !*info.profile && info.bits != options->bits)
 		return tl_error("%s: its fingerprints have %u bits: --bits %u is needed",
 				options->index, info.bits, info.bits);
+	index->first_id = info.next_id;
 	return choose(index, &info);
 }
 
@@ -207,26 +210,38 @@ int dd_index_begin(struct dd_index *index)
 	if (read_mark(index))
 		return TL_TROUBLE;
 	/* Another run may have made its choice since the index was opened. */
-	made = dd_mark_remember(index->mark);
+	made = index->mark.remember;
 	if (index->is_compared && made >= 0 && made != index->remember)
 		return refuse_choice(index, made, index->remember);
 	return 0;
 }
 
-const char *dd_index_mark(const struct dd_index *index)
+const struct dd_mark *dd_index_mark(const struct dd_index *index)
 {
-	return index->mark;
+	return &index->mark;
 }
 
-int dd_index_write_mark(struct dd_index *index, int is_complete)
+uint64_t dd_index_first_id(const struct dd_index *index)
 {
-	char mark[DD_MARK_SIZE];
+	return index->first_id;
+}
+
+int dd_index_write_mark(struct dd_index *index, const struct dd_mark *mark)
+{
+	struct dd_mark own = *mark;
+	char text[DD_MARK_SIZE];
 	simidx_error err;
 
-	dd_mark_write(mark, index->options, index->remember, is_complete);
-	return simidx_writer_set_mark(index->writer, mark, strlen(mark), &err) ?
+	own.remember = index->remember;
+	dd_mark_write(text, &own);
+	return simidx_writer_set_mark(index->writer, text, strlen(text), &err) ?
 		       dd_index_fail(index, &err) :
 		       0;
+}
+
+void dd_index_rollback(struct dd_index *index)
+{
+	simidx_writer_rollback(index->writer);
 }
 
 int dd_index_commit(struct dd_index *index)

@@ -11,7 +11,7 @@
 
 #include <simidx_dedup.h>
 
-#include "dedup/dd_options.h"
+#include "dedup/dd_mark.h"
 
 struct dd_index;
 
@@ -50,13 +50,19 @@ int dd_index_resume(struct dd_index *index);
 /** Take the write lock, so that nobody else adds documents, and read the mark again. */
 int dd_index_begin(struct dd_index *index);
 
-/** The mark that the last run has left in the index of --index; "" if there is none. */
-const char *dd_index_mark(const struct dd_index *index);
+/** The mark that the last run has left in the index of --index; all zero if there is none. */
+const struct dd_mark *dd_index_mark(const struct dd_index *index);
 
-/** Write the mark of this run, in a transaction. All output must be flushed. */
-int dd_index_write_mark(struct dd_index *index, int is_complete);
+/** The id that the next document would have got when the index was opened. */
+uint64_t dd_index_first_id(const struct dd_index *index);
+
+/** Write the mark of this run, in a transaction; `remember` of it is not used. */
+int dd_index_write_mark(struct dd_index *index, const struct dd_mark *mark);
 
 /** Commit what dd_index_begin() has begun. */
 int dd_index_commit(struct dd_index *index);
+
+/** End what dd_index_begin() has begun, and change nothing. */
+void dd_index_rollback(struct dd_index *index);
 
 #endif /* DD_INDEX_H */

@@ -14,18 +14,21 @@ struct dd_keepers {
 	struct dd_files *files;
 	struct dd_index *index;     /* NULL before dd_keepers_begin() */
 	struct dd_against *against; /* NULL: there are no other indexes */
+	struct dd_facts *facts;     /* NULL: nothing is put aside */
 	int has_names;
 	struct in_room names;       /* struct dd_name */
+	struct in_room at;          /* uint64_t: where the facts of each are */
 	size_t n;
 	struct dd_counters counters;
 };
 
-struct dd_keepers *dd_keepers_new(struct dd_files *files, int has_names)
+struct dd_keepers *dd_keepers_new(struct dd_files *files, struct dd_facts *facts, int has_names)
 {
 	struct dd_keepers *keepers = calloc(1, sizeof(*keepers));
 
 	if (keepers) {
 		keepers->files = files;
+		keepers->facts = facts;
 		keepers->has_names = has_names;
 	}
 	return keepers;
@@ -33,8 +36,10 @@ struct dd_keepers *dd_keepers_new(struct dd_files *files, int has_names)
 
 void dd_keepers_free(struct dd_keepers *keepers)
 {
-	if (keepers)
-		free(keepers->names.bytes);
+	if (!keepers)
+		return;
+	free(keepers->names.bytes);
+	free(keepers->at.bytes);
 	free(keepers);
 }
 
@@ -45,24 +50,60 @@ void dd_keepers_begin(struct dd_keepers *keepers, struct dd_index *index,
 	keepers->against = against;
 }
 
-int dd_keepers_add(struct dd_keepers *keepers, const struct dd_name *name)
+int dd_keepers_add(struct dd_keepers *keepers, const struct dd_fact *fact)
 {
+	size_t n = keepers->n + 1;
+	uint64_t at;
+
 	if (!keepers->has_names)
 		return 0;
-	if (in_room_have(&keepers->names, (keepers->n + 1) * sizeof(*name)))
+	if (in_room_have(&keepers->names, n * sizeof(fact->name)) ||
+	    (keepers->facts && in_room_have(&keepers->at, n * sizeof(at))))
 		return tl_error("out of memory");
-	((struct dd_name *)keepers->names.bytes)[keepers->n++] = *name;
+	if (keepers->facts) {
+		if (dd_facts_add(keepers->facts, fact, NULL, &at))
+			return TL_TROUBLE;
+		((uint64_t *)keepers->at.bytes)[keepers->n] = at;
+	}
+	((struct dd_name *)keepers->names.bytes)[keepers->n++] = fact->name;
 	return 0;
 }
 
 size_t dd_keepers_bytes(const struct dd_keepers *keepers)
 {
-	return keepers->has_names ? sizeof(struct dd_name) : 0;
+	return (keepers->has_names ? sizeof(struct dd_name) : 0) +
+	       (keepers->facts ? sizeof(uint64_t) : 0);
 }
 
-const struct dd_name *dd_keepers_names(const struct dd_keepers *keepers)
+size_t dd_keepers_count_all(const struct dd_keepers *keepers)
 {
-	return keepers->names.bytes;
+	return keepers->n;
+}
+
+static struct dd_name *name_of(const struct dd_keepers *keepers, uint64_t handle)
+{
+	return &((struct dd_name *)keepers->names.bytes)[handle];
+}
+
+int dd_keepers_fact(const struct dd_keepers *keepers, uint64_t handle, uint64_t *at,
+		    struct in_room *label, struct dd_fact *fact)
+{
+	uint64_t is = ((const uint64_t *)keepers->at.bytes)[handle];
+
+	if (at)
+		*at = is;
+	return dd_facts_get(keepers->facts, is, label, fact);
+}
+
+/* Numbers begin with 1. */
+void dd_keepers_drop(struct dd_keepers *keepers, uint64_t handle)
+{
+	name_of(keepers, handle)->number = 0;
+}
+
+int dd_keepers_is_dropped(const struct dd_keepers *keepers, uint64_t handle)
+{
+	return name_of(keepers, handle)->number == 0;
 }
 
 static int is_of_this_run(const simidx_dedup_near *near)
@@ -82,7 +123,7 @@ struct dd_keeper dd_keepers_find(struct dd_keepers *keepers, const simidx_dedup_
 						&keeper.label_size);
 	} else if (is_of_this_run(near)) {
 		if (keepers->has_names)
-			keeper.name = &dd_keepers_names(keepers)[near->keeper];
+			keeper.name = name_of(keepers, near->keeper);
 	} else if (!dd_index_reader(keepers->index, &reader) &&
 		   !simidx_reader_find_id(reader, near->id, &match, NULL)) {
 		keeper.label = match.label;
@@ -103,39 +144,38 @@ void dd_keepers_count(struct dd_keepers *keepers, const simidx_dedup_near *near,
 	} else if (!keepers->has_names) {
 		dd_counters_add(&keepers->counters, near->keeper, DD_OF_THIS_RUN, name);
 	} else {
-		kept = &((struct dd_name *)keepers->names.bytes)[near->keeper];
+		kept = name_of(keepers, near->keeper);
 		kept->left_out += kept->left_out < UINT32_MAX;
 	}
 }
 
 uint64_t dd_keepers_left_out(const struct dd_keepers *keepers, const simidx_dedup_near *near)
 {
-	return is_of_this_run(near) ? dd_keepers_names(keepers)[near->keeper].left_out : 0;
+	return is_of_this_run(near) ? name_of(keepers, near->keeper)->left_out : 0;
 }
 
-/* Put one in its place among the n largest so far. Returns how many these are now. */
-static size_t rank(struct dd_large *out, size_t n, size_t most, const struct dd_large *one)
+size_t dd_keepers_rank(struct dd_large out[DD_MOST_LARGE], size_t n, const struct dd_large *one)
 {
 	size_t i = n;
 
-	if (!one->n || (n == most && one->n <= out[n - 1].n))
+	if (!one->n || (n == DD_MOST_LARGE && one->n <= out[n - 1].n))
 		return n;
 	for (; i > 0 && out[i - 1].n < one->n; i--)
-		if (i < most)
+		if (i < DD_MOST_LARGE)
 			out[i] = out[i - 1];
 	out[i] = *one;
-	return n < most ? n + 1 : n;
+	return n < DD_MOST_LARGE ? n + 1 : n;
 }
 
-size_t dd_keepers_largest(const struct dd_keepers *keepers, struct dd_large *out, size_t most)
+size_t dd_keepers_largest(const struct dd_keepers *keepers, struct dd_large out[DD_MOST_LARGE])
 {
 	struct dd_large one = { 0 };
 	size_t n = 0;
 
 	for (size_t i = 0; i < keepers->n; i++) {
 		one.near.keeper = i;
-		one.n = dd_keepers_names(keepers)[i].left_out;
-		n = rank(out, n, most, &one);
+		one.n = name_of(keepers, i)->left_out;
+		n = dd_keepers_rank(out, n, &one);
 	}
 	for (size_t i = 0; i < sizeof(keepers->counters.slot) / sizeof(*keepers->counters.slot);
 	     i++) {
@@ -147,7 +187,7 @@ size_t dd_keepers_largest(const struct dd_keepers *keepers, struct dd_large *out
 				  counted->other ? SIMIDX_DEDUP_AGAINST :
 						   SIMIDX_DEDUP_EARLIER;
 		one.near.against = counted->other ? counted->other - 1 : 0;
-		n = rank(out, n, most, &one);
+		n = dd_keepers_rank(out, n, &one);
 	}
 	return n;
 }
@@ -174,11 +214,11 @@ void dd_keepers_put(FILE *out, const struct dd_keepers *keepers, const struct dd
 void dd_keepers_put_large(FILE *out, struct dd_keepers *keepers, const struct dd_large *large)
 {
 	struct dd_keeper keeper = dd_keepers_find(keepers, &large->near);
+	const struct dd_name *name = large->has_fact ? &large->fact.name : large->first;
 
-	if (large->first) {
-		fputs("such as ", out);
-		dd_columns_path(out, dd_files_path(keepers->files, large->first->file),
-				large->first->line);
+	if (name) {
+		fputs(large->has_fact ? "" : "such as ", out);
+		dd_columns_path(out, dd_files_path(keepers->files, name->file), name->line);
 		return;
 	}
 	put_document(out, keepers, &keeper);

@@ -6,7 +6,8 @@
  * each of them and for documents of earlier runs and other indexes.
  *
  * Memory: where rows are named, a struct dd_name for each kept one, which has its count in what
- * would be padding. Otherwise, and for all others, the counters of dd_counters.h.
+ * would be padding, and 8 bytes where facts are put aside. Otherwise, and for all others, the
+ * counters of dd_counters.h.
  */
 
 #ifndef DD_KEEPERS_H
@@ -18,6 +19,7 @@
 
 #include "dedup/dd_against.h"
 #include "dedup/dd_counters.h"
+#include "dedup/dd_facts.h"
 #include "dedup/dd_files.h"
 #include "dedup/dd_index.h"
 #include "dedup/dd_name.h"
@@ -36,8 +38,14 @@ struct dd_keeper {
 
 struct dd_keepers;
 
-/** None yet; `has_names`: kept rows are named. NULL when memory is short. */
-struct dd_keepers *dd_keepers_new(struct dd_files *files, int has_names);
+/**
+ * None yet.
+ *
+ * @param facts      where more is put aside of the rows that are named; NULL: nothing is
+ * @param has_names  kept rows are named
+ * @return NULL when memory is short
+ */
+struct dd_keepers *dd_keepers_new(struct dd_files *files, struct dd_facts *facts, int has_names);
 
 /** Free. NULL is allowed. */
 void dd_keepers_free(struct dd_keepers *keepers);
@@ -47,15 +55,34 @@ void dd_keepers_begin(struct dd_keepers *keepers, struct dd_index *index,
 		      struct dd_against *against);
 
 /** Note a row that is kept, in the order of handles. Returns 0, or TL_TROUBLE with a message. */
-int dd_keepers_add(struct dd_keepers *keepers, const struct dd_name *name);
+int dd_keepers_add(struct dd_keepers *keepers, const struct dd_fact *fact);
+
+/** How many were noted. */
+size_t dd_keepers_count_all(const struct dd_keepers *keepers);
+
+/**
+ * What was put aside of a kept row.
+ *
+ * @param at     set to where; NULL is allowed
+ * @param label  room for its label
+ * @return 0, or TL_TROUBLE with a message
+ */
+int dd_keepers_fact(const struct dd_keepers *keepers, uint64_t handle, uint64_t *at,
+		    struct in_room *label, struct dd_fact *fact);
+
+/** A row that was kept is left out in the end, for another one of its group. */
+void dd_keepers_drop(struct dd_keepers *keepers, uint64_t handle);
+
+/** Whether it was. */
+int dd_keepers_is_dropped(const struct dd_keepers *keepers, uint64_t handle);
 
 /** Bytes for each. */
 size_t dd_keepers_bytes(const struct dd_keepers *keepers);
 
-/** The names of the kept rows, by handle; valid until the next one is added. */
-const struct dd_name *dd_keepers_names(const struct dd_keepers *keepers);
-
-/** What another one is near to. Its label is valid until one of the indexes is used. */
+/**
+ * What another one is near to. Its label is valid until one of the indexes is used; that of a row
+ * of this run is a matter of dd_keepers_fact().
+ */
 struct dd_keeper dd_keepers_find(struct dd_keepers *keepers, const simidx_dedup_near *near);
 
 /** One more was left out for it, `name`. */
@@ -70,15 +97,19 @@ struct dd_large {
 	simidx_dedup_near near; /* keeper, id and against are set */
 	uint64_t n;             /* how many; for one without a name, at least */
 	const struct dd_name *first; /* the first of these, if it has no name; or NULL */
+	int has_fact;
+	struct dd_fact fact;    /* if so, of the row itself, and near.keeper has an equal text or is
+				   the first of its group; the label is NULL */
 };
 
-/**
- * Those for which the most were left out, the largest first.
- *
- * @param most  room for so many in `out`
- * @return how many there are
- */
-size_t dd_keepers_largest(const struct dd_keepers *keepers, struct dd_large *out, size_t most);
+/** Most groups that are told. */
+#define DD_MOST_LARGE 10
+
+/** Put one in its place among the `n` largest so far. Returns how many these are now. */
+size_t dd_keepers_rank(struct dd_large out[DD_MOST_LARGE], size_t n, const struct dd_large *one);
+
+/** Those for which the most were left out, the largest first. Returns how many there are. */
+size_t dd_keepers_largest(const struct dd_keepers *keepers, struct dd_large out[DD_MOST_LARGE]);
 
 /** A document of this run to a stream, as a path or FILE:LINE; one of others by label or id. */
 void dd_keepers_put(FILE *out, const struct dd_keepers *keepers, const struct dd_keeper *keeper);

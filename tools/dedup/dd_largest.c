@@ -9,8 +9,6 @@
 
 #include <stdlib.h>
 
-#define MOST_GROUPS 10
-
 /* Groups of which fewer were left out are no news. */
 #define LEAST_LEFT_OUT 10
 
@@ -35,16 +33,22 @@ static size_t excerpt_size(const char *text, size_t size)
 }
 
 /* A line: how many, for what, and how that begins. */
-static void put_group(FILE *out, struct dd_keepers *keepers, simidx_dedup *dedup,
-		      const struct dd_large *group)
+static void put_group(FILE *out, struct dd_keepers *keepers, struct dd_texts *texts,
+		      simidx_dedup *dedup, const struct dd_large *group)
 {
 	char number[TL_NUMBER_SIZE];
+	struct dd_text is = { NULL, 0 };
 	const char *text;
 	size_t size, shown;
 
 	fprintf(out, "%9s  ", tl_write_count(group->n, number));
 	dd_keepers_put_large(out, keepers, group);
-	if (simidx_dedup_text(dedup, &group->near, &text, &size, NULL) || !size)
+	if (group->has_fact ? dd_texts_get(texts, 0, &group->fact, &group->near, &is) != 0 :
+			      simidx_dedup_text(dedup, &group->near, &is.bytes, &is.size, NULL))
+		return;
+	text = is.bytes;
+	size = text ? is.size : 0;
+	if (!size)
 		return;
 	shown = excerpt_size(text, size);
 	fputs("  ", out);
@@ -75,12 +79,9 @@ static void warn(struct dd_keepers *keepers, const struct dd_large *group, uint6
 	free(name);
 }
 
-void dd_largest_tell(struct dd_keepers *keepers, simidx_dedup *dedup, uint64_t documents,
-		     int may_spare)
+void dd_largest_tell(struct dd_keepers *keepers, struct dd_texts *texts, simidx_dedup *dedup,
+		     const struct dd_large *group, size_t n, uint64_t documents, int may_spare)
 {
-	struct dd_large group[MOST_GROUPS];
-	size_t n = dd_keepers_largest(keepers, group, MOST_GROUPS);
-
 	for (size_t i = 0; i < n && group[i].n >= LEAST_LEFT_OUT; i++) {
 		char *line = NULL;
 		size_t size;
@@ -88,7 +89,7 @@ void dd_largest_tell(struct dd_keepers *keepers, simidx_dedup *dedup, uint64_t d
 
 		if (!out)
 			return;
-		put_group(out, keepers, dedup, &group[i]);
+		put_group(out, keepers, texts, dedup, &group[i]);
 		fclose(out);
 		if (!i)
 			tl_notice("the largest groups, by how many are left out for one document:");

@@ -12,17 +12,20 @@
 #include <simidx_dedup.h>
 
 #include "dedup/dd_keepers.h"
+#include "dedup/dd_texts.h"
 
 /**
- * Tell of the ten largest groups of which ten or more documents were left out, each with the
- * beginning of its keeper's text; and warn if one keeper has more than 1,000 left out, and more
- * than 1 % of all. The warning is printed also where notices are not wanted.
+ * Tell of the largest groups of which ten or more documents were left out, each with the beginning
+ * of the text that stays; and warn if for one more than 1,000 were left out, and more than 1 % of
+ * all. The warning is printed also where notices are not wanted.
  *
- * @param dedup      between simidx_dedup_flush() and simidx_dedup_add(), for the texts
+ * @param texts      of rows of groups; NULL: there are no groups
+ * @param dedup      between simidx_dedup_flush() and simidx_dedup_add(), for other texts
+ * @param group      the largest first, `n` of them
  * @param documents  of the run
  * @param may_spare  --max-group could be given
  */
-void dd_largest_tell(struct dd_keepers *keepers, simidx_dedup *dedup, uint64_t documents,
-		     int may_spare);
+void dd_largest_tell(struct dd_keepers *keepers, struct dd_texts *texts, simidx_dedup *dedup,
+		     const struct dd_large *group, size_t n, uint64_t documents, int may_spare);
 
 #endif /* DD_LARGEST_H */

@@ -5,73 +5,129 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DONE "dd-mark2 done"
-
 /*
- * Standard output, --dups and --evidence: device, inode and length of each; 0 if it is no regular
- * file.
+ * Then numbers, hexadecimal, and what is remembered, a word. Numbers of a mark that is open:
+ * device, inode and length of each file (earlier versions had two or three), and then the rest.
  */
+#define DONE "dd-mark2 done"
 #define OPEN "dd-mark2 open"
-#define PLACE " %" PRIx64 " %" PRIx64 " %" PRIx64
-#define SCANNED_PLACE " %" SCNx64 " %" SCNx64 " %" SCNx64
 
-static void note(uint64_t place[3], int rc, const struct stat *status)
-{
-	memset(place, 0, 3 * sizeof(place[0]));
-	if (rc || !S_ISREG(status->st_mode))
-		return;
-	place[0] = status->st_dev;
-	place[1] = status->st_ino;
-	place[2] = (uint64_t)status->st_size;
-}
+enum { N_PLACES = 3 * DD_N_WRITTEN, N_OPEN = N_PLACES + 8, N_DONE = 2 };
 
-void dd_mark_write(char mark[DD_MARK_SIZE], const struct dd_options *options, int remember,
-		   int is_complete)
+struct dd_place dd_mark_place(int fd)
 {
-	const char *word = dd_remember_word(remember);
-	uint64_t output[3], dups[3], evidence[3];
+	struct dd_place place = { 0, 0, 0 };
 	struct stat status;
 
-	note(output, fstat(STDOUT_FILENO, &status), &status);
-	note(dups, options->dups ? stat(options->dups, &status) : -1, &status);
-	note(evidence, options->evidence ? stat(options->evidence, &status) : -1, &status);
-	if (is_complete)
-		snprintf(mark, DD_MARK_SIZE, DONE " %s", word);
-	else
-		snprintf(mark, DD_MARK_SIZE, OPEN PLACE PLACE PLACE " %s", output[0], output[1],
-			 output[2], dups[0], dups[1], dups[2], evidence[0], evidence[1],
-			 evidence[2], word);
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
+		return place;
+	return (struct dd_place){ status.st_dev, status.st_ino, (uint64_t)status.st_size };
+}
+
+static char *put(char *to, uint64_t number)
+{
+	return to + sprintf(to, " %" PRIx64, number);
+}
+
+void dd_mark_write(char text[DD_MARK_SIZE], const struct dd_mark *mark)
+{
+	char *to = text + sprintf(text, "%s", mark->is_open ? OPEN : DONE);
+
+	for (int i = 0; mark->is_open && i < DD_N_WRITTEN; i++) {
+		to = put(to, mark->place[i].device);
+		to = put(to, mark->place[i].inode);
+		to = put(to, mark->place[i].length);
+	}
+	to = put(to, mark->at.inputs);
+	to = put(to, mark->at.digest);
+	if (mark->is_open) {
+		to = put(to, mark->at.offset);
+		to = put(to, mark->at.line);
+		to = put(to, mark->at.rows);
+		to = put(to, mark->kind);
+		to = put(to, mark->names);
+		to = put(to, mark->first_id);
+	}
+	sprintf(to, " %s", dd_remember_word(mark->remember));
 }
 
 /* It is the last word. */
-int dd_mark_remember(const char *mark)
+static int read_remember(const char *text)
 {
-	const char *word = strrchr(mark, ' ');
+	const char *word = strrchr(text, ' ');
 
-	if (strncmp(mark, DONE, strlen(DONE)) != 0 && strncmp(mark, OPEN, strlen(OPEN)) != 0)
-		return -1;
 	for (int i = SIMIDX_DEDUP_FINGERPRINT; i <= SIMIDX_DEDUP_TEXT; i++)
 		if (word && strcmp(word + 1, dd_remember_word(i)) == 0)
 			return i;
 	return -1;
 }
 
-off_t dd_mark_committed(const char *mark, FILE *out)
+/* The numbers before it. Returns how many there are. */
+static int read_numbers(const char *text, uint64_t *number, int most)
 {
-	uint64_t here[3], there[9];
-	struct stat status;
+	char *end;
+	int n = 0;
+
+	while (n < most && *text == ' ') {
+		number[n] = strtoull(text + 1, &end, 16);
+		if (end == text + 1 || *end != ' ')
+			break;
+		text = end;
+		n++;
+	}
+	return n;
+}
+
+void dd_mark_read(const char *text, struct dd_mark *mark)
+{
+	uint64_t number[N_OPEN];
+	const uint64_t *rest = number;
 	int n;
 
-	note(here, fstat(fileno(out), &status), &status);
-	n = sscanf(mark, OPEN SCANNED_PLACE SCANNED_PLACE SCANNED_PLACE, &there[0], &there[1],
-		   &there[2], &there[3], &there[4], &there[5], &there[6], &there[7], &there[8]);
-	/* Marks of earlier versions have two places. */
-	for (int i = 0; here[1] && i + 3 <= n; i += 3)
-		if (here[0] == there[i] && here[1] == there[i + 1])
-			return (off_t)there[i + 2];
+	*mark = (struct dd_mark){ .remember = -1 };
+	mark->is_open = strncmp(text, OPEN, strlen(OPEN)) == 0;
+	if (!mark->is_open && strncmp(text, DONE, strlen(DONE)) != 0)
+		return;
+	mark->remember = read_remember(text);
+	n = read_numbers(text + strlen(OPEN), number, N_OPEN);
+	for (int i = 0; mark->is_open && i < DD_N_WRITTEN && 3 * i + 3 <= n; i++)
+		mark->place[i] = (struct dd_place){ number[3 * i], number[3 * i + 1],
+						    number[3 * i + 2] };
+	mark->has_position = n == (mark->is_open ? N_OPEN : N_DONE);
+	if (!mark->has_position)
+		return;
+	if (mark->is_open) {
+		rest += N_PLACES;
+		mark->at.offset = rest[2];
+		mark->at.line = rest[3];
+		mark->at.rows = rest[4];
+		mark->kind = rest[5];
+		mark->names = rest[6];
+		mark->first_id = rest[7];
+	}
+	mark->at.inputs = rest[0];
+	mark->at.digest = rest[1];
+}
+
+off_t dd_mark_committed(const struct dd_mark *mark, int fd)
+{
+	struct dd_place here = dd_mark_place(fd);
+
+	for (int i = 0; mark->is_open && here.inode && i < DD_N_WRITTEN; i++)
+		if (here.device == mark->place[i].device && here.inode == mark->place[i].inode)
+			return (off_t)mark->place[i].length;
 	return -1;
+}
+
+int dd_mark_is_same(const struct dd_mark *a, const struct dd_mark *b)
+{
+	return a->is_open == b->is_open && a->at.inputs == b->at.inputs &&
+	       a->at.digest == b->at.digest && a->at.offset == b->at.offset &&
+	       a->at.rows == b->at.rows && a->first_id == b->first_id &&
+	       memcmp(a->place, b->place, sizeof(a->place)) == 0;
 }

@@ -116,6 +116,16 @@ uint64_t dd_memory_work(const struct dd_memory *memory, uint64_t size, int is_wh
 	return memory->work + (held < longest ? longest - held : 0);
 }
 
+uint64_t dd_memory_row(uint64_t bytes, int is_whole)
+{
+	return bytes / copies(is_whole);
+}
+
+uint64_t dd_memory_left(const struct dd_memory *memory)
+{
+	return memory->reading + memory->work + free_of(memory);
+}
+
 int dd_memory_has(const struct dd_memory *memory, uint64_t bytes)
 {
 	return memory->charged + bytes <= memory->tables;

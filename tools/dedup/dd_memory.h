@@ -52,6 +52,12 @@ size_t dd_memory_longest(const struct dd_memory *memory, int is_whole);
 /** Bytes for the work at a batch that begins now, with a row of so many. */
 uint64_t dd_memory_work(const struct dd_memory *memory, uint64_t size, int is_whole);
 
+/** Bytes of the longest row that may be read in so many bytes. */
+uint64_t dd_memory_row(uint64_t bytes, int is_whole);
+
+/** Bytes for the work that is left when all rows are decided. */
+uint64_t dd_memory_left(const struct dd_memory *memory);
+
 /** Whether the tables have room for this number of bytes more. */
 int dd_memory_has(const struct dd_memory *memory, uint64_t bytes);
 

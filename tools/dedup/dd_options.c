@@ -51,6 +51,10 @@ static const struct tl_option near_rows[] = {
 		  "have, divided by the number of those that any of the two has. Where a script "
 		  "has no spaces between words (Han, kana, Thai, Lao, Khmer, Burmese), each letter "
 		  "stands for a word." },
+	{ 0, "identical", NULL, TL_FLAG(struct dd_options, identical),
+	  .help = "only texts of the same bytes",
+	  .more = "Print only what has the same bytes as another text, in groups, --drop-list and "
+		  "--pairs. What is only similar stays, and is in no group." },
 	{ 0, "no-verify", NULL, TL_FLAG(struct dd_options, no_verify),
 	  .help = "trust the fingerprints of texts",
 	  .more = "Do not compare the texts: two fingerprints of each decide. That is faster, and "
@@ -93,13 +97,14 @@ static const struct tl_option output_rows[] = {
 		  "--accept, as with --all." },
 	{ 0, "drop-list", NULL, TL_FLAG(struct dd_options, drop_list),
 	  .help = "print only what could go; with -0 for xargs -0",
-	  .more = "Print only what could go, as it is and without escapes: a path or FILE:LINE a "
-		  "line. With -0 each ends with a NUL byte, and so do the names that --files-from "
-		  "reads, as between find -print0 and xargs -0. Without -0 a name with line ends "
-		  "is not printed, as it would be taken for several names; that is told, and the "
-		  "exit code is 1. A text of standard input is not printed. FILE:LINE is no name "
-		  "of a file, but there may be a file that has it as its name: do not remove such "
-		  "lines as files. What fingerprints alone have decided is not printed, but its "
+	  .more = "Print only what could go, as it is and without escapes: a path, or of a "
+		  "row its label or else FILE:LINE, a line. With -0 each ends with a NUL "
+		  "byte, and so do the names that --files-from reads, as between find -print0 "
+		  "and xargs -0. Without -0 a name or label with line ends is not printed, as "
+		  "it would be taken for several names; that is told, and the exit code is 1. "
+		  "A text of standard input is not printed. FILE:LINE is no name of a file, "
+		  "but there may be a file that has it as its name: do not remove such lines "
+		  "as files. What fingerprints alone have decided is not printed, but its "
 		  "number is told; with --no-verify, and of rows that have no texts, it is "
 		  "printed." },
 	{ 0, "stream", NULL, TL_FLAG(struct dd_options, stream),
@@ -108,17 +113,34 @@ static const struct tl_option output_rows[] = {
 		  "output, in the order of the inputs. A row is written as it came, line by line; "
 		  "of a file that is one text the path is written, with escapes in a name that has "
 		  "line ends. With -0 such paths have no escapes and end with a NUL byte, and so "
-		  "do the names that --files-from reads. The line of --header is not written." },
+		  "do the names that --files-from reads. The line of --header is written first, "
+		  "once, unless the output is a file that begins with it; an input whose header "
+		  "is another one is rejected." },
+	{ 0, "output", "FILE", TL_TEXT(struct dd_options, output),
+	  .help = "with --stream: write what is new to FILE",
+	  .more = "With --stream: write what is new to FILE and not to standard output. Nothing is "
+		  "replaced: FILE must be new or empty, but with --index lines are added to it. A "
+		  "name that ends in .gz or .zst is compressed; one run at a time writes to such a "
+		  "file. FILE must not be an input, which is an error; only a new one may be in a "
+		  "directory or list, and is left out there." },
+	{ 0, "output-dir", "DIR", TL_TEXT(struct dd_options, output_dir),
+	  .help = "with --stream: what is new to a file for each input",
+	  .more = "With --stream: write what is new to a file in the directory DIR for each input, "
+		  "which is compressed where the name of the input says so. An input a/x.jsonl "
+		  "goes to DIR/x.jsonl. Of -r a its files go to DIR/a/..., of -r a/ to DIR/..., "
+		  "and what --files-from lists as a/x.jsonl goes to DIR/a/x.jsonl. Directories "
+		  "are made. If two inputs would go to one file, or one to a file that has "
+		  "contents or is an input, nothing is read. An input of which nothing stays gives "
+		  "an empty file. The line of --header is written to each file. Only for files of "
+		  "rows; one that is reached twice is written once, under its first name." },
 	{ 0, "dups", "FILE", TL_TEXT(struct dd_options, dups),
 	  .help = "with --stream: write to FILE what was left out",
 	  .more = "With --stream: write to FILE what was left out: how similar it is, what it is, "
-		  "and to what it is near, separated by tabs. Nothing is replaced: FILE must be "
-		  "new or empty, but with --index lines are added to it. What INDEX has with the "
-		  "same label is known and not written; but a row without a label that an earlier "
-		  "run has kept is written as near to 'id N', which may be the row itself, so that "
-		  "nothing should be removed that is near to an id. FILE must not be an input, "
-		  "which is an error; only a new one may be in a directory or list, and is left "
-		  "out there." },
+		  "and to what it is near, separated by tabs; then the labels of both, where rows "
+		  "have some. FILE as of --output. What INDEX has with the same label is known and "
+		  "not written; but a row without a label that an earlier run has kept is written "
+		  "as near to 'id N', which may be the row itself, so that nothing should be "
+		  "removed that is near to an id." },
 	{ 0, "index", "INDEX", TL_TEXT(struct dd_options, index),
 	  .help = "with --stream: remember what was new in INDEX",
 	  .more = "With --stream: remember what was new in the index INDEX, which is made if it is "
@@ -128,6 +150,18 @@ static const struct tl_option output_rows[] = {
 		  "that are then told as compared in vain (--all). What was written "
 		  "is synced before the commit that remembers it: after a crash the same inputs "
 		  "again, with >> to the same file, give each new one at least once." },
+	{ 0, "resume", NULL, TL_FLAG(struct dd_options, resume),
+	  .help = "with --index: go on with a run that was killed",
+	  .more = "With --index: go on where the last run has made its last commit, if it did not "
+		  "come to its end. The options and inputs must be the same; those before that "
+		  "place are checked by their names, order and sizes. The files that are written "
+		  "are cut to what was committed, so that nothing is lost and nothing is there "
+		  "twice. Standard output must be the same file again (>>); from a pipe nothing "
+		  "can be taken back. A pipe that is an input must bring the same bytes again. "
+		  "What was kept before is decided by as of an earlier run: with --remember text "
+		  "that changes no decision. After a run that came to its end nothing is done, or "
+		  "other inputs are begun; so they are if no run has begun. Two runs with one "
+		  "INDEX at a time cannot both be resumed. Not with an index of an engine." },
 	{ 0, "remember", "WHAT", TL_WORD(struct dd_options, remember, remember_words),
 	  .help = "of texts in INDEX: fingerprint, sketch or text",
 	  .more = "With --index: what of each text that is new is kept in INDEX for the runs to "
@@ -156,6 +190,16 @@ static const struct tl_option output_rows[] = {
 		  "on them. For an index that others could write or that may be damaged: it can "
 		  "end the program by a signal otherwise. One that belongs to another user is "
 		  "always checked. It takes a quarter of a second for 10 million documents." },
+	{ 0, "rejects", "FILE", TL_TEXT(struct dd_options, rejects),
+	  .help = "write rejected rows to FILE",
+	  .more = "Write a line to FILE for each row or input that is rejected: where it is, a "
+		  "tab, and the reason. FILE must be new or empty, and no input; with --resume "
+		  "lines are added to it, and a row may be in it twice." },
+	{ 0, "summary", "FILE", TL_TEXT(struct dd_options, summary),
+	  .help = "write counts, times and sizes to FILE as JSON",
+	  .more = "Write counts, times and sizes to FILE as JSON, also when the run fails or is "
+		  "interrupted. FILE must be new or empty, and no input; with --resume a line is "
+		  "added to it." },
 	{ 0, "json", NULL, TL_FLAG(struct dd_options, json), .help = "print a JSON object a line" },
 	{ 'q', "quiet", NULL, TL_FLAG(struct dd_options, quiet),
 	  .help = "no notices, no progress, no summary" },
@@ -170,8 +214,7 @@ static const struct tl_option evidence_rows[] = {
 		  "which rule. 'simidx-query review FILE' shows such pairs. A name that ends in "
 		  ".gz or .zst is compressed. As with --dups nothing is replaced, and with --index "
 		  "lines are added; what INDEX has with the same label is known and not written. "
-		  "One run at a time writes to a compressed file. Needs 8 bytes of memory for each "
-		  "row that is kept, and in --tmpdir 32 bytes and its label. Not with --pairs." },
+		  "One run at a time writes to a compressed file. Not with --pairs." },
 	{ 0, "near-misses", "N", TL_NUMBER(struct dd_options, near_misses, 1, 99),
 	  .help = "with --evidence: also what is N % below the limit",
 	  .more = "With --evidence: write also rows that are kept though a text they were compared "
@@ -204,7 +247,7 @@ static const struct tl_option resource_rows[] = {
 		  "earlier one, a sketch of that decides; if it does not fit at all, it is "
 		  "rejected. Both are told. Of the other half, the program has "
 		  "24M and each thread 1M, and the rest is for what must be known until the end: "
-		  "of each document 56 bytes at most (with --evidence 8 more), of each file 150 "
+		  "of each document 56 bytes at most, of each file 150 "
 		  "bytes and its path. When "
 		  "that is full, the run ends with exit 2: all that was read before is decided and "
 		  "printed, and it is told where reading has ended. If there are too many files, "
@@ -238,6 +281,8 @@ static const struct tl_option rows[] = {
 	{ ROWS(near_rows) },
 	{ TL_SECTION("What is printed") },
 	{ ROWS(output_rows) },
+	{ TL_SECTION("Which one stays") },
+	{ TL_GROUP(dd_keep_rows, struct dd_options, keep) },
 	{ TL_SECTION("Why it was decided so") },
 	{ ROWS(evidence_rows) },
 	{ TL_SECTION("Resources") },
@@ -245,33 +290,38 @@ static const struct tl_option rows[] = {
 	{ TL_HELP_ROW },
 	{ TL_VERSION_ROW },
 	{ TL_SECTION("Output") },
-	{ TL_PARAGRAPH("A line for each document of a group, the one that is kept first, then the "
+	{ TL_PARAGRAPH("A line for each document of a group, the one that stays first, then the "
 		       "others by their similarity to it: the group, which is the number of its "
 		       "first document in the order of the inputs; the similarity in percent; keep "
-		       "or drop; the path, or FILE:LINE. The columns are separated by tabs. "
-		       "Documents that are near to none are left out. A document is compared with "
-		       "those that are kept, in the order in which their fingerprints are near to "
-		       "its own, and joins the first one that is near enough.") },
-	{ TL_PARAGRAPH("The similarity is 'fp' where a text could not be read again, so that "
-		       "fingerprints decided, and such as '~83' where it is estimated. Of bare "
-		       "fingerprints it is the number of bits that differ.") },
+		       "or drop; the path, or FILE:LINE; of a row with a label that. The columns "
+		       "are separated by tabs. Documents that are near to none are left out. A "
+		       "document is compared with those that are kept, in the order in which their "
+		       "fingerprints are near to its own, and joins the first one that is near "
+		       "enough; then --keep says which of a group stays.") },
+	{ TL_PARAGRAPH("The similarity is 'same' where both texts have the same bytes, and for the "
+		       "document that is kept; '100.0' is of texts that have the same runs of "
+		       "words in other bytes. It is 'fp' where a text could not be read again, so "
+		       "that fingerprints decided, and such as '~83' where it is estimated. Of "
+		       "bare fingerprints it is the number of bits that differ.") },
 	{ TL_PARAGRAPH("With --json: group, similarity (null for fp) or for bare fingerprints "
 		       "distance, estimate (true, if it is one, and then percent without "
-		       "decimals), keep, path, line; of a document of --against in place of path "
-		       "and line: label, if it has one, id, index. With --pairs: similarity or "
-		       "distance, and path, line, path2, line2; so in --dups, where id2 is the id "
-		       "in the index, and a document of an earlier run or of --against has "
-		       "label2, if it has a label, and no path2, and one of --against has index2. "
-		       "What is not UTF-8 is in path_hex, path2_hex, label_hex, label2_hex, "
-		       "index_hex or index2_hex instead, two hex digits a byte.") },
+		       "decimals), same (true, if the bytes are the same), keep, path, line, "
+		       "label; of a document of --against in place of path and line: label, if it "
+		       "has one, id, index. With --pairs: similarity or distance, and path, line, "
+		       "label, path2, line2, label2; so in --dups, where id2 is the id in the "
+		       "index, and a document of an earlier run or of --against has label2, if it "
+		       "has a label, and no path2, and one of --against has index2. What is not "
+		       "UTF-8 is in path_hex, path2_hex, label_hex, label2_hex, index_hex or "
+		       "index2_hex instead, two hex digits a byte.") },
 	{ TL_PARAGRAPH("Evidence has: similarity, estimate or distance as above; limit, what "
 		       "--similarity was; rule: equal (the same bytes), text (compared), sketch "
 		       "(estimated) or fingerprint; keep: false, and true for a near miss. Then, "
 		       "of the row: path, line, offset and length in bytes where it can be read "
-		       "again, id and label if it has them, format, text_field, hash (XXH3 of the "
-		       "text), excerpt. The same with a 2 at the end of each name of what it is "
-		       "near to; of a document of an earlier run or of --against these are id2, "
-		       "its id there, label2 and index2.") },
+		       "again, id and label if it has them, format, text_field, header and "
+		       "delimiter as the options were, hash (XXH3 of the text), excerpt. The same "
+		       "with a 2 at the end of each name of what it is near to; of a document of "
+		       "an earlier run or of --against these are id2, its id there, label2 and "
+		       "index2.") },
 	{ TL_PARAGRAPH("At the end the ten largest groups are told of which ten or more were left "
 		       "out, each with the beginning of the text that stays; and there is a "
 		       "warning, also with -q, if for one document more than 1,000 were left out "
@@ -327,18 +377,30 @@ const struct tl_command dd_command = {
 const char *dd_comparing_option(const struct dd_options *options)
 {
 	return options->similarity_given	? "--similarity" :
+	       options->identical		? "--identical" :
 	       options->near_misses		? "--near-misses" :
 	       options->evidence_texts		? "--evidence-texts" :
+	       dd_keep_option(&options->keep)	? dd_keep_option(&options->keep) :
 	       options->compare_all		? "--all" :
 	       options->spill != UINT64_MAX	? "--spill" :
 	       options->remember > 0		? "--remember" :
 						  NULL;
 }
 
+/* A file that is written to: it has a name, and this build can compress it as that says. */
+static int check_file(const char *option, const char *path)
+{
+	const struct in_codec *codec = path ? in_codec_of_path(path) : NULL;
+
+	if (path && !*path)
+		return tl_usage_error("%s: FILE is empty", option);
+	return codec && in_codec_missing(codec) ?
+		       tl_usage_error("%s: cannot be written %s", path, in_codec_missing(codec)) :
+		       TL_PROCEED;
+}
+
 static int check_evidence(const struct dd_options *options)
 {
-	const struct in_codec *codec;
-
 	if (!options->evidence && (options->near_misses || options->evidence_texts))
 		return tl_usage_error("%s goes with --evidence", options->near_misses ?
 							 "--near-misses" : "--evidence-texts");
@@ -348,24 +410,59 @@ static int check_evidence(const struct dd_options *options)
 	if (options->max_group && options->index)
 		return tl_usage_error("--max-group counts within one run, so --index does not go "
 				      "with it");
-	if (options->evidence && !*options->evidence)
-		return tl_usage_error("--evidence: FILE is empty");
-	codec = options->evidence ? in_codec_of_path(options->evidence) : NULL;
-	return codec && in_codec_missing(codec) ?
-		       tl_usage_error("%s: cannot be written %s", options->evidence,
-				      in_codec_missing(codec)) :
-		       TL_PROCEED;
+	return check_file("--evidence", options->evidence);
 }
 
-static int check_together(const struct dd_options *options)
+static const char *only_of_stream(const struct dd_options *options)
 {
-	if (check_evidence(options) != TL_PROCEED)
+	return options->dups	     ? "--dups" :
+	       options->index	     ? "--index" :
+	       options->output	     ? "--output" :
+	       options->output_dir ? "--output-dir" :
+				       NULL;
+}
+
+/* Who may stay. */
+static int check_keep(struct dd_options *options)
+{
+	const char *other = dd_keep_option(&options->keep);
+	int is_first = options->stream || options->pairs || options->no_verify;
+
+	if (other && options->stream)
+		return tl_usage_error("--stream keeps the first, as what is written cannot be "
+				      "taken back, so %s does not go with it", other);
+	if (options->pairs && (options->keep.is_given || other))
+		return tl_usage_error("%s is about what is left out, and with --pairs nothing is",
+				      options->keep.is_given ? "--keep" : other);
+	options->inputs.columns.value = options->keep.field;
+	return dd_keep_check(&options->keep, is_first ? DD_KEEP_FIRST : DD_KEEP_LONGEST);
+}
+
+static int check_together(struct dd_options *options)
+{
+	if (check_evidence(options) != TL_PROCEED || check_keep(options) != TL_PROCEED)
 		return TL_TROUBLE;
 	if (options->pairs + options->drop_list + options->stream > 1)
 		return tl_usage_error("only one of --pairs, --drop-list and --stream can be given");
-	if (!options->stream && (options->dups || options->index))
-		return tl_usage_error("%s goes with --stream",
-				      options->dups ? "--dups" : "--index");
+	if (!options->stream && only_of_stream(options))
+		return tl_usage_error("%s goes with --stream", only_of_stream(options));
+	if (options->output && options->output_dir)
+		return tl_usage_error("--output and --output-dir exclude each other");
+	if (options->output_dir && !*options->output_dir)
+		return tl_usage_error("--output-dir: DIR is empty");
+	if (check_file("--dups", options->dups) != TL_PROCEED ||
+	    check_file("--output", options->output) != TL_PROCEED)
+		return TL_TROUBLE;
+	if (options->resume && (!options->index || tl_path_is_uri(options->index)))
+		return tl_usage_error(options->index ?
+					      "--resume needs an index in a directory" :
+					      "--resume goes with --index");
+	if (options->identical && options->stream)
+		return tl_usage_error("--identical is about groups, --drop-list and --pairs, so "
+				      "--stream does not go with it");
+	if (options->identical && options->similarity_given)
+		return tl_usage_error("--identical asks for the same bytes, so --similarity does "
+				      "not go with it");
 	if (options->remember >= 0 && !options->index)
 		return tl_usage_error("--remember is about the index of --index");
 	if (options->against.n && options->pairs)
@@ -385,8 +482,8 @@ static int check_together(const struct dd_options *options)
 	    !options->stream)
 		return tl_usage_error(
 			"-0 is about --files-from, --drop-list and --stream, and none is given");
-	if (options->inputs.hidden && !options->inputs.recursive)
-		return tl_usage_error("--hidden is about the directories of -r");
+	if (in_files_check_found(&options->inputs) != TL_PROCEED)
+		return TL_TROUBLE;
 	return options->stream ? in_files_check_lines(&options->inputs, "--stream") : TL_PROCEED;
 }
 
@@ -414,6 +511,8 @@ static int check_indexes(const struct dd_options *options)
 		return tl_usage_error("--index: '%s' is no index", index);
 	if (index)
 		in_guard_add(index);
+	if (options->output_dir)
+		in_guard_add(options->output_dir);
 	for (size_t i = 0; i < options->against.n; i++) {
 		const char *path = options->against.at[i];
 
@@ -467,6 +566,8 @@ int dd_parse_options(int argc, char **argv, struct dd_options *options)
 	if (code != TL_PROCEED)
 		return code;
 	tl_set_quiet(options->quiet);
+	if (options->identical && !options->similarity_given)
+		options->similarity = 1;
 	options->bits_given = options->bits > 0;
 	if (!options->bits_given)
 		options->bits = SIMIDX_DEFAULT_BITS;
@@ -476,6 +577,7 @@ int dd_parse_options(int argc, char **argv, struct dd_options *options)
 
 void dd_free_options(struct dd_options *options)
 {
-	free(options->inputs.lists.at);
+	in_files_free_options(&options->inputs);
 	free(options->against.at);
+	dd_keep_free(&options->keep);
 }

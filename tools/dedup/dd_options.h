@@ -9,6 +9,7 @@
 #define DD_OPTIONS_H
 
 #include "common/tl_options.h"
+#include "dedup/dd_keep.h"
 #include "input/in_files.h"
 
 #include <simidx_dedup.h>
@@ -22,16 +23,23 @@ struct dd_options {
 	int no_verify;
 	int radius;             /* -1 */
 	int accept;             /* -1 */
+	int identical;          /* then the similarity is 1 */
 	int compare_all;
 	int pairs;
 	int drop_list;
 	int stream;
+	const char *output;     /* NULL = standard output */
+	const char *output_dir; /* NULL; a file for each input in it */
 	const char *dups;       /* NULL */
+	const char *rejects;    /* NULL */
+	const char *summary;    /* NULL */
 	const char *evidence;   /* NULL */
 	unsigned near_misses;   /* percent below the similarity; 0 */
 	uint64_t evidence_texts; /* characters; 0 */
 	uint64_t max_group;     /* 0 = any size */
+	struct dd_keep keep;
 	const char *index;      /* NULL */
+	int resume;
 	int remember;           /* enum simidx_dedup_remember; -1 */
 	struct tl_strings against;
 	int is_untrusted;

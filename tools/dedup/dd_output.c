@@ -3,18 +3,21 @@
 
 #include "dedup/dd_output.h"
 
-#include "common/tl_emit.h"
 #include "common/tl_escape.h"
 #include "common/tl_json.h"
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 #include "common/tl_term.h"
+#include "dedup/dd_check.h"
 #include "dedup/dd_columns.h"
 #include "dedup/dd_evidence.h"
 #include "dedup/dd_facts.h"
 #include "dedup/dd_groups.h"
 #include "dedup/dd_largest.h"
-#include "dedup/dd_mark.h"
+#include "dedup/dd_pairs.h"
+#include "dedup/dd_resume.h"
+#include "dedup/dd_shards.h"
+#include "dedup/dd_sink.h"
 #include "input/in_guard.h"
 
 #include <errno.h>
@@ -32,117 +35,52 @@ struct dd_output {
 	struct dd_against *against; /* NULL: there are no other indexes */
 	enum simidx_dedup_kind kind;
 	int is_terminal; /* a progress line may stand where rows are to come */
-	FILE *dups;
+	struct dd_sink *kept; /* of a filter: the rows that stay; of shards the open one, or NULL */
+	struct dd_shards *shards; /* NULL: these go to one file */
+	struct dd_sink *dups; /* NULL: none is written */
+	struct dd_facts *facts; /* NULL: nothing is said of rows later */
 	struct dd_keepers *keepers;
+	struct dd_pairs pairs;
 	struct dd_evidence *evidence; /* NULL: none is written */
 	struct dd_groups *groups;
+	const struct dd_mark *start; /* of the run that is gone on with, or NULL */
+	struct dd_position at;       /* behind the last row that was decided */
 	struct dd_output_counts counts;
 };
 
-/* Whether a path, or if that is "-" a standard descriptor, is this file. */
-static int is_same(const char *path, int fd, const struct stat *file)
+static void add_guard(const struct dd_output *output, int fd)
 {
-	struct stat status;
-
-	return !(strcmp(path, "-") == 0 ? fstat(fd, &status) : stat(path, &status)) &&
-	       status.st_dev == file->st_dev && status.st_ino == file->st_ino;
-}
-
-/* A file that an option names to be written to, if it is there. */
-struct written {
-	const char *option, *path;
-	int is_there;           /* as a regular file */
-	struct stat status;
-};
-
-static struct written look_at(const char *option, const char *path)
-{
-	struct written written = { .option = option, .path = path };
-
-	written.is_there = path && !stat(path, &written.status) &&
-			   S_ISREG(written.status.st_mode);
-	return written;
-}
-
-/* An operand or a list is none of what is written; others are found out when they are met. */
-static int check_input(const char *input, const char *what, const struct written *written,
-		       size_t n)
-{
-	struct stat output;
-
-	for (size_t i = 0; i < n; i++)
-		if (written[i].is_there && is_same(input, STDIN_FILENO, &written[i].status))
-			return tl_error("%s: is %s, so %s cannot write to it", written[i].path,
-					what, written[i].option);
-	if (!fstat(STDOUT_FILENO, &output) && S_ISREG(output.st_mode) &&
-	    is_same(input, STDIN_FILENO, &output))
-		return tl_error("%s: is %s, and standard output, too", input, what);
-	return 0;
-}
-
-static int check_written(const struct written *written, const struct dd_options *options)
-{
-	const char *path = written->path, *option = written->option;
-
-	if (path && strcmp(path, "-") == 0)
-		return tl_usage_error("%s: standard output has what is %s; name a file", option,
-				      options->stream ? "new" : "found");
-	if (path && options->index && strcmp(path, options->index) == 0)
-		return tl_usage_error("%s and --index have the same name", option);
-	/* What is no file, such as /dev/null, may be both. */
-	if (path && !S_ISCHR(written->status.st_mode) &&
-	    is_same("-", STDOUT_FILENO, &written->status))
-		return tl_error("%s: is standard output, so %s cannot write to it", path, option);
-	if (!written->is_there)
-		return 0;
-	if (in_guard_is_file(path))
-		return tl_error("%s: is a file of the index, so %s cannot write to it", path,
-				option);
-	if (written->status.st_size && !options->index)
-		return tl_error("%s: is not empty, and %s replaces nothing: remove it, or name "
-				"another file", path, option);
-	return 0;
-}
-
-static int check_outputs(const struct dd_options *options)
-{
-	const struct in_files_options *inputs = &options->inputs;
-	const struct written written[] = { look_at("--dups", options->dups),
-					   look_at("--evidence", options->evidence) };
-	const size_t n = sizeof(written) / sizeof(written[0]);
-	int code = 0;
-
-	for (size_t i = 0; !code && i < inputs->n_operands; i++)
-		code = check_input(inputs->operands[i], "an input", written, n);
-	for (size_t i = 0; !code && i < inputs->lists.n; i++)
-		code = check_input(inputs->lists.at[i], "a list of inputs", written, n);
-	for (size_t i = 0; !code && i < n; i++)
-		code = check_written(&written[i], options);
-	if (!code && options->dups && options->evidence &&
-	    (strcmp(options->dups, options->evidence) == 0 ||
-	     tl_path_is_same(options->dups, options->evidence)))
-		code = tl_usage_error("--dups and --evidence need a file each");
-	return code;
+	in_guard_add_output(fd, output->start && dd_mark_committed(output->start, fd) >= 0);
 }
 
 /* Never so that a file is emptied: whether it is an input is not yet known. */
 static int open_outputs(struct dd_output *output, const struct dd_options *options)
 {
-	if (check_outputs(options))
+	if (dd_check_outputs(options))
 		return TL_TROUBLE;
-	in_guard_add_output(STDOUT_FILENO);
+	add_guard(output, STDOUT_FILENO);
 	if (options->evidence) {
 		output->evidence = dd_evidence_new(options, output->files, output->keepers);
 		if (!output->evidence)
 			return TL_TROUBLE;
-		in_guard_add_output(fileno(dd_evidence_stream(output->evidence)));
+		add_guard(output, dd_sink_fd(dd_evidence_sink(output->evidence)));
+	}
+	if (options->output_dir) {
+		output->shards = dd_shards_new(options, output->files, output->start != NULL);
+		if (!output->shards)
+			return TL_TROUBLE;
+	} else if (options->stream) {
+		output->kept = dd_sink_open(options->output);
+		if (!output->kept)
+			return TL_TROUBLE;
+		add_guard(output, dd_sink_fd(output->kept));
 	}
 	if (!options->dups)
 		return 0;
-	output->dups = fopen(options->dups, "ae");
+	output->dups = dd_sink_open(options->dups);
 	if (!output->dups)
-		return tl_error("%s: cannot write: %s", options->dups, strerror(errno));
-	in_guard_add_output(fileno(output->dups));
+		return TL_TROUBLE;
+	add_guard(output, dd_sink_fd(output->dups));
 	return 0;
 }
 
@@ -152,20 +90,59 @@ static int has_names(const struct dd_options *options)
 	return !options->stream || options->dups || options->evidence || options->max_group;
 }
 
-struct dd_output *dd_output_new(const struct dd_options *options, struct dd_files *files)
+/* Whether groups are printed in the end. */
+static int has_groups(const struct dd_options *options)
+{
+	return !options->stream && !options->pairs;
+}
+
+/* Whether more is said of rows later than their names. */
+static int has_facts(const struct dd_options *options)
+{
+	return !options->stream || options->dups || options->evidence;
+}
+
+/* What rows are noted in. */
+static int make_parts(struct dd_output *output)
+{
+	const struct dd_options *options = output->options;
+
+	if (has_facts(options)) {
+		output->facts = dd_facts_new(options->tmpdir, options->spill);
+		if (!output->facts)
+			return TL_TROUBLE;
+	}
+	output->keepers = dd_keepers_new(output->files, output->facts, has_names(options));
+	if (!output->keepers)
+		return tl_error("out of memory");
+	return 0;
+}
+
+static int make_groups(struct dd_output *output)
+{
+	const struct dd_groups_parts parts = { output->options, output->files, output->facts,
+					       output->keepers, output->evidence };
+
+	output->groups = has_groups(output->options) ? dd_groups_new(&parts) : NULL;
+	return output->groups || !has_groups(output->options) ? 0 : tl_error("out of memory");
+}
+
+struct dd_output *dd_output_new(const struct dd_options *options, struct dd_files *files,
+				const struct dd_mark *start)
 {
 	struct dd_output *output = calloc(1, sizeof(*output));
 
-	if (output) {
-		output->options = options;
-		output->files = files;
-		output->is_terminal = tl_term_is();
-		output->groups = dd_groups_new(options, files);
-		output->keepers = dd_keepers_new(files, has_names(options));
-	}
-	if (!output || !output->groups || !output->keepers)
+	if (!output) {
 		tl_error("out of memory");
-	else if (!open_outputs(output, options))
+		return NULL;
+	}
+	output->options = options;
+	output->files = files;
+	output->is_terminal = tl_term_is();
+	output->start = start;
+	if (start)
+		output->at = start->at;
+	if (!make_parts(output) && !open_outputs(output, options) && !make_groups(output))
 		return output;
 	dd_output_free(output);
 	return NULL;
@@ -175,52 +152,122 @@ void dd_output_free(struct dd_output *output)
 {
 	if (!output)
 		return;
-	if (output->dups)
-		fclose(output->dups);
+	if (!output->shards)
+		dd_sink_close(output->kept);
+	dd_shards_free(output->shards);
+	dd_sink_close(output->dups);
 	dd_evidence_free(output->evidence);
 	dd_keepers_free(output->keepers);
 	dd_groups_free(output->groups);
+	dd_facts_free(output->facts);
+	free(output->pairs.label.bytes);
 	free(output);
 }
 
-/*
- * The mark is of a run that has not come to its end and wrote to these files. Others may be at
- * work.
- */
-static int goes_on(const struct dd_output *output, const char *mark)
+/* The files with lines of decisions; NULL: not written, or no shard is open. */
+static void list_sinks(const struct dd_output *output, struct dd_sink *sinks[DD_N_WRITTEN])
 {
-	return dd_mark_committed(mark, stdout) >= 0 ||
-	       (output->dups && dd_mark_committed(mark, output->dups) >= 0) ||
-	       (output->evidence &&
-		dd_mark_committed(mark, dd_evidence_stream(output->evidence)) >= 0);
+	sinks[DD_KEPT] = output->kept;
+	sinks[DD_DUPS] = output->dups;
+	sinks[DD_EVIDENCE] = output->evidence ? dd_evidence_sink(output->evidence) : NULL;
+}
+
+/*
+ * Begin with each file behind what is there. If the mark is of a run that has not come to its end
+ * and wrote to one of these files, others may be at work.
+ */
+static int begin_sinks(struct dd_output *output, struct dd_index *index, char end)
+{
+	const struct dd_mark *mark = dd_index_mark(index);
+	struct dd_sink *sinks[DD_N_WRITTEN];
+	int goes_on = 0, code = 0;
+
+	list_sinks(output, sinks);
+	for (int i = 0; i < DD_N_WRITTEN; i++)
+		goes_on |= sinks[i] && dd_mark_committed(mark, dd_sink_fd(sinks[i])) >= 0;
+	if (mark->is_open && mark->has_position)
+		tl_notice("%s: the last run did not come to its end, or is at work: --resume goes "
+			  "on with it, and this run begins anew", output->options->index);
+	if (output->options->index && goes_on && dd_index_resume(index))
+		return TL_TROUBLE;
+	/* While nobody else writes: then half a line cannot be of a run that goes on. */
+	if (output->options->index && dd_index_begin(index))
+		return TL_TROUBLE;
+	for (int i = 0; !code && i < DD_N_WRITTEN; i++)
+		if (sinks[i])
+			code = dd_sink_begin(sinks[i], i == DD_KEPT ? end : '\n',
+					     dd_mark_committed(mark, dd_sink_fd(sinks[i])));
+	return code;
+}
+
+/* Go on with each file as it was at the last commit. */
+static int resume_sinks(struct dd_output *output, struct dd_index *index)
+{
+	const char *paths[] = { output->options->output, output->options->dups,
+				output->options->evidence };
+	const struct dd_mark *start = output->start;
+	struct dd_sink *sinks[DD_N_WRITTEN];
+	int code = 0;
+
+	list_sinks(output, sinks);
+	if (dd_index_resume(index) || dd_index_begin(index))
+		return TL_TROUBLE;
+	if (!dd_mark_is_same(dd_index_mark(index), start))
+		code = tl_error("%s: --resume: another run has gone on meanwhile",
+				output->options->index);
+	for (int i = output->shards ? DD_DUPS : DD_KEPT; !code && i < DD_N_WRITTEN; i++) {
+		if (sinks[i])
+			code = dd_resume_cut(sinks[i], paths[i], &start->place[i]);
+		else if (start->place[i].inode)
+			code = tl_error("--resume: the run that did not come to its end had %s, "
+					"too", i == DD_DUPS ? "--dups" : "--evidence");
+	}
+	return code;
 }
 
 int dd_output_begin(struct dd_output *output, const struct dd_decider *decider, int has_lines)
 {
 	char end = output->options->inputs.nul_lists && !has_lines ? '\0' : '\n';
 	struct dd_index *index = decider->index;
-	const char *mark = dd_index_mark(index);
 
 	output->index = index;
 	output->dedup = decider->dedup;
 	output->against = decider->against;
 	output->kind = decider->kind;
+	output->pairs = (struct dd_pairs){ output->options, output->files, output->keepers,
+					   decider->kind, { NULL, 0 } };
 	dd_keepers_begin(output->keepers, index, decider->against);
-	if (output->options->index && goes_on(output, mark) && dd_index_resume(index))
-		return TL_TROUBLE;
-	/* While nobody else writes: then half a line cannot be of a run that goes on. */
-	if (output->options->index && dd_index_begin(index))
-		return TL_TROUBLE;
-	if (output->options->stream)
-		tl_emit_begin(stdout, end, dd_mark_committed(mark, stdout));
-	if (output->dups)
-		tl_emit_begin(output->dups, '\n', dd_mark_committed(mark, output->dups));
-	if (output->evidence &&
-	    dd_evidence_begin(output->evidence, decider->kind, decider->dedup, mark))
-		return TL_TROUBLE;
-	if (!output->options->index)
+	if (output->evidence)
+		dd_evidence_begin(output->evidence, decider->kind, decider->dedup);
+	return output->start ? resume_sinks(output, index) : begin_sinks(output, index, end);
+}
+
+int dd_output_go_on(struct dd_output *output, uint32_t file)
+{
+	if (!output->shards)
 		return 0;
-	return dd_index_write_mark(index, 0) ? TL_TROUBLE : dd_index_commit(index);
+	output->kept = dd_shards_go_on(output->shards, file, &output->start->place[DD_KEPT]);
+	return output->kept ? 0 : TL_TROUBLE;
+}
+
+struct dd_sink *dd_output_kept(const struct dd_output *output)
+{
+	return output->kept;
+}
+
+void dd_output_mark(const struct dd_output *output, struct dd_mark *mark)
+{
+	struct dd_sink *sinks[DD_N_WRITTEN];
+
+	list_sinks(output, sinks);
+	for (int i = 0; i < DD_N_WRITTEN; i++)
+		if (sinks[i])
+			mark->place[i] = dd_mark_place(dd_sink_fd(sinks[i]));
+		else if (i == DD_KEPT && output->start)
+			mark->place[i] = output->start->place[i];
+	mark->at = output->at;
+	mark->first_id = output->start ? output->start->first_id :
+					 dd_index_first_id(output->index);
 }
 
 void dd_output_count(const struct dd_output *output, struct dd_output_counts *counts)
@@ -232,36 +279,28 @@ void dd_output_count(const struct dd_output *output, struct dd_output_counts *co
 
 static int note_kept(struct dd_output *output, const simidx_dedup_row *row)
 {
-	const struct dd_extra *extra = row->extra;
+	struct dd_fact fact;
 
 	if (row->flags & SIMIDX_DEDUP_EMPTY)
 		return 0;
-	if (dd_keepers_add(output->keepers, &extra->name))
-		return TL_TROUBLE;
-	return output->evidence ? dd_evidence_keep(output->evidence, row, extra->id) : 0;
+	fact = dd_fact_of(row);
+	return dd_keepers_add(output->keepers, &fact);
 }
 
 void dd_output_bytes(const struct dd_output *output, uint64_t *kept, uint64_t *near)
 {
-	int has_groups = !output->options->stream && !output->options->pairs;
-
-	*kept = dd_keepers_bytes(output->keepers) + (output->evidence ? DD_FACTS_BYTES : 0);
-	*near = has_groups ? dd_groups_bytes() : 0;
-}
-
-static void put_place(FILE *out, const struct dd_output *output, const struct dd_name *name)
-{
-	dd_columns_path(out, dd_files_path(output->files, name->file), name->line);
-}
-
-static void json_place(struct tl_json *json, const struct dd_output *output,
-		       const struct dd_name *name, const char *path_key, const char *line_key)
-{
-	dd_columns_json_path(json, dd_files_path(output->files, name->file), name->line, path_key,
-			     line_key);
+	*kept = dd_keepers_bytes(output->keepers);
+	*near = has_groups(output->options) ? dd_groups_bytes() : 0;
 }
 
 /* ---- decisions ---- */
+
+/* A document of an earlier run, and not of that which is gone on with. */
+static int is_earlier(const struct dd_output *output, const simidx_dedup_near *near)
+{
+	return near->keeper == SIMIDX_DEDUP_EARLIER &&
+	       !(output->start && near->id >= output->start->first_id);
+}
 
 /* A label says which document it is: with the same one both are one document, read again. */
 static int is_itself(const simidx_dedup_row *row, const struct dd_keeper *other)
@@ -270,88 +309,87 @@ static int is_itself(const simidx_dedup_row *row, const struct dd_keeper *other)
 	       memcmp(row->label, other->label, other->label_size) == 0;
 }
 
-/* A document and what it is near to. */
-static void put_pair(FILE *out, const struct dd_output *output, const simidx_dedup_near *near,
-		     const struct dd_name *name, const struct dd_keeper *other)
-{
-	const struct dd_similarity similarity = { near->similarity,
-						  near->flags & SIMIDX_DEDUP_ESTIMATE };
-	struct tl_json json = { .out = out };
-
-	if (!output->options->json) {
-		dd_columns_similarity(out, output->kind, similarity);
-		putc('\t', out);
-		put_place(out, output, name);
-		putc('\t', out);
-		dd_keepers_put(out, output->keepers, other);
-		putc('\n', out);
-		return;
-	}
-	tl_json_open(&json, NULL, '{');
-	dd_columns_json_similarity(&json, output->kind, similarity);
-	json_place(&json, output, name, "path", "line");
-	if (other->name)
-		json_place(&json, output, other->name, "path2", "line2");
-	if (other->label)
-		tl_json_bytes(&json, "label2", other->label, other->label_size);
-	if (!output->options->pairs)
-		tl_json_unsigned(&json, "id2", other->id);
-	if (other->index)
-		dd_columns_json_path(&json, other->index, 0, "index2", NULL);
-	dd_columns_json_end(&json);
-}
-
 /* An input that is new, or stays though it is near to another one. */
-static void emit(const struct dd_output *output, const struct dd_extra *extra)
+static int emit(const struct dd_output *output, const struct dd_extra *extra)
 {
 	const char *path = dd_files_path(output->files, extra->name.file);
+	FILE *out;
 
-	if (output->options->inputs.nul_lists && !extra->line_size)
-		printf("%s%c", path, '\0');
-	else
-		tl_emit_input(path, extra->line, extra->line_size);
+	if (dd_sink_put(output->kept, extra->line, extra->line_size))
+		return TL_TROUBLE;
+	out = dd_sink_out(output->kept);
+	if (!out)
+		return TL_TROUBLE;
+	if (!extra->line_size && output->options->inputs.nul_lists) {
+		fprintf(out, "%s%c", path, '\0');
+	} else {
+		if (!extra->line_size)
+			tl_put_escaped(out, path, strlen(path));
+		if (!extra->line_size || extra->line[extra->line_size - 1] != '\n')
+			putc('\n', out);
+	}
+	return dd_sink_wrote(output->kept);
 }
 
-/* Of a filter: a row that is left out. Returns whether it is a document that INDEX has by its own
-   label. */
-static int leave_out(struct dd_output *output, const simidx_dedup_row *row,
-		     const simidx_dedup_near *near)
+/* Texts that are left out by a filter. */
+static void count_bytes(struct dd_output *output, const simidx_dedup_row *row,
+			const simidx_dedup_near *near)
 {
-	const struct dd_extra *extra = row->extra;
+	output->counts.bytes += row->text_size;
+	output->counts.same_bytes += near->flags & SIMIDX_DEDUP_EQUAL ? row->text_size : 0;
+}
+
+static int put_dup(struct dd_output *output, const simidx_dedup_near *near,
+		   const simidx_dedup_row *row, const struct dd_keeper *other)
+{
+	FILE *out = dd_sink_out(output->dups);
+	int code = out ? dd_pairs_put(&output->pairs, out, near, row, other) : TL_TROUBLE;
+
+	return code ? code : dd_sink_wrote(output->dups);
+}
+
+/* Of a filter: a row that is left out. `is_known` is set to whether it is a document that INDEX has
+   by its own label. */
+static int leave_out(struct dd_output *output, const simidx_dedup_row *row,
+		     const simidx_dedup_near *near, int *is_known)
+{
 	struct dd_keeper other;
 
+	*is_known = 0;
 	if (near->keeper < SIMIDX_DEDUP_AGAINST && !output->dups) {
 		output->counts.near++;
+		count_bytes(output, row, near);
 		return 0;
 	}
 	other = dd_keepers_find(output->keepers, near);
 	/* In another index a label may mean another document. */
-	if (near->keeper != SIMIDX_DEDUP_AGAINST && is_itself(row, &other)) {
+	if (is_earlier(output, near) && is_itself(row, &other)) {
 		output->counts.known++;
-		return 1;
+		*is_known = 1;
+		return 0;
 	}
 	output->counts.near++;
-	output->counts.unnamed += near->keeper == SIMIDX_DEDUP_EARLIER && !other.label &&
-				  !row->label_size;
-	if (output->dups)
-		put_pair(output->dups, output, near, &extra->name, &other);
-	return 0;
+	count_bytes(output, row, near);
+	output->counts.unnamed += is_earlier(output, near) && !other.label && !row->label_size;
+	return output->dups ? put_dup(output, near, row, &other) : 0;
 }
 
 static int pair(struct dd_output *output, const simidx_dedup_row *row,
 		const simidx_dedup_near *near, size_t n)
 {
-	const struct dd_extra *extra = row->extra;
 	struct dd_keeper other;
+	int code = 0;
 
 	if (n && output->is_terminal)
 		tl_progress_clear();
-	output->counts.near += n;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; !code && i < n; i++) {
+		if (output->options->identical && !(near[i].flags & SIMIDX_DEDUP_EQUAL))
+			continue;
+		output->counts.near++;
 		other = dd_keepers_find(output->keepers, &near[i]);
-		put_pair(stdout, output, &near[i], &extra->name, &other);
+		code = dd_pairs_put(&output->pairs, stdout, &near[i], row, &other);
 	}
-	return note_kept(output, row);
+	return code ? code : note_kept(output, row);
 }
 
 /* A row that is near to none; `nearest` is what it is nearly near to, or NULL. */
@@ -359,14 +397,16 @@ static int keep(struct dd_output *output, const simidx_dedup_row *row,
 		const simidx_dedup_near *nearest)
 {
 	const struct dd_options *options = output->options;
-	const struct dd_extra *extra = row->extra;
 	double least = options->similarity - options->near_misses / 100.0 - 1e-9;
 	int code = 0;
 
 	if (options->stream)
-		emit(output, extra);
-	if (output->evidence && nearest && nearest->similarity >= least)
-		code = dd_evidence_add(output->evidence, row, &extra->name, extra->id, nearest, 1);
+		code = emit(output, row->extra);
+	if (!code && output->evidence && nearest && nearest->similarity >= least)
+		code = output->groups ?
+			       dd_evidence_hold(output->evidence, row,
+						dd_keepers_count_all(output->keepers), nearest) :
+			       dd_evidence_add(output->evidence, row, nearest, 1);
 	return code ? code : note_kept(output, row);
 }
 
@@ -378,60 +418,81 @@ static int is_spared(const struct dd_output *output, const simidx_dedup_near *ne
 	       dd_keepers_left_out(output->keepers, near) >= output->options->max_group;
 }
 
+/* Rows of this file are written next. */
+static int select_shard(struct dd_output *output, uint32_t file)
+{
+	output->kept = dd_shards_select(output->shards, file);
+	return output->kept ? 0 : TL_TROUBLE;
+}
+
+int dd_output_head(struct dd_output *output, uint32_t file, const char *line, size_t size)
+{
+	return output->shards ? dd_shards_head(output->shards, file, line, size) : 0;
+}
+
 int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 		      const simidx_dedup_near *near, size_t n)
 {
 	const struct dd_extra *extra = row->extra;
-	int code = 0;
+	int code = 0, is_known = 0;
 
+	output->at = extra->end;
 	if (output->options->pairs)
 		return pair(output, row, near, n);
 	if (output->options->stream && output->is_terminal)
 		tl_progress_clear();
+	output->counts.valueless += !extra->key;
+	if (output->shards && select_shard(output, extra->name.file))
+		return TL_TROUBLE;
 	if (!n)
 		return keep(output, row, near);
 	if (is_spared(output, near)) {
 		output->counts.spared++;
-		if (output->options->stream)
-			emit(output, extra);
-		return 0;
+		return output->options->stream ? emit(output, extra) : 0;
 	}
-	if (output->options->stream && leave_out(output, row, near))
-		return 0;
-	dd_keepers_count(output->keepers, near, &extra->name);
-	if (output->evidence)
-		code = dd_evidence_add(output->evidence, row, &extra->name, extra->id, near, 0);
-	if (code || output->options->stream)
+	if (output->options->stream)
+		code = leave_out(output, row, near, &is_known);
+	if (code || is_known)
 		return code;
-	output->counts.near++;
-	return dd_groups_add(output->groups, near, &extra->name);
+	dd_keepers_count(output->keepers, near, &extra->name);
+	if (output->groups)
+		return dd_groups_add(output->groups, near, row,
+				     output->kind == SIMIDX_DEDUP_TEXTS);
+	return output->evidence ? dd_evidence_add(output->evidence, row, near, 0) : 0;
 }
 
-int dd_output_committing(struct dd_output *output)
+int dd_output_committing(struct dd_output *output, int is_complete)
 {
-	if (output->evidence && dd_evidence_write(output->evidence))
+	struct dd_sink *sinks[DD_N_WRITTEN];
+	int is_synced = output->options->index != NULL, code = 0;
+	uint32_t n = dd_files_count(output->files);
+
+	if (output->shards && is_complete && n && select_shard(output, n - 1))
 		return TL_TROUBLE;
-	if (output->options->index) {
-		if (tl_emit_flush(stdout, "standard output"))
-			return TL_TROUBLE;
-		return output->dups ? tl_emit_flush(output->dups, output->options->dups) : 0;
-	}
-	if (output->options->stream && fflush(stdout) && tl_output_failed())
-		return TL_TROUBLE;
-	if (output->dups && (fflush(output->dups) || ferror(output->dups)))
-		return tl_error("%s: cannot write: %s", output->options->dups, strerror(errno));
-	return tl_output_failed() ? TL_TROUBLE : 0;
+	list_sinks(output, sinks);
+	for (int i = 0; !code && i < DD_N_WRITTEN; i++)
+		if (sinks[i])
+			code = dd_sink_commit(sinks[i], is_synced);
+	return code || tl_output_failed() ? TL_TROUBLE : 0;
 }
 
-int dd_output_finish(struct dd_output *output)
+int dd_output_finish(struct dd_output *output, uint64_t memory)
 {
 	struct dd_groups_counts counts;
-	int code = dd_groups_print(output->groups, output->kind,
-				   dd_keepers_names(output->keepers), output->against);
+	int code;
 
+	if (!output->groups)
+		return 0;
+	code = dd_groups_print(output->groups, output->kind, output->against, output->dedup,
+			       memory);
+	if (!code && output->evidence)
+		code = dd_evidence_release(output->evidence);
 	dd_groups_count(output->groups, &counts);
 	output->counts.near = counts.near;
+	output->counts.bytes = counts.bytes;
+	output->counts.same_bytes = counts.same_bytes;
 	output->counts.trusted = counts.trusted;
+	output->counts.unread = counts.unread;
 	output->counts.groups = counts.groups;
 	output->counts.changed = counts.changed;
 	output->counts.broken = counts.broken;
@@ -455,15 +516,47 @@ static void tell_evidence(const struct dd_output *output)
 		  left_out == 1 ? " that is" : "s that are", misses);
 }
 
+/* The largest groups, by what stays. */
+static void tell_largest(const struct dd_output *output, uint64_t documents)
+{
+	struct dd_large large[DD_MOST_LARGE];
+	size_t n;
+
+	if (!output->dedup)
+		return;
+	n = output->groups ? dd_groups_largest(output->groups, large) :
+			     dd_keepers_largest(output->keepers, large);
+	dd_largest_tell(output->keepers, output->groups ? dd_groups_texts(output->groups) : NULL,
+			output->dedup, large, n, documents, !output->options->index);
+}
+
+/* What --keep could not decide. */
+static void tell_kept(const struct dd_output *output)
+{
+	const struct dd_output_counts *counts = &output->counts;
+	char n[TL_NUMBER_SIZE];
+
+	if (counts->valueless)
+		tl_notice("%s document%s no %s, and so stay%s only where no other has",
+			  tl_write_count(counts->valueless, n),
+			  counts->valueless == 1 ? " has" : "s have",
+			  dd_keep_lacks(&output->options->keep),
+			  counts->valueless == 1 ? "s" : "");
+	if (counts->unread)
+		tl_notice("%s document%s cannot be compared again, so the first of %s group%s "
+			  "stays, whatever --keep says",
+			  tl_write_count(counts->unread, n), counts->unread == 1 ? "" : "s",
+			  counts->unread == 1 ? "its" : "their", counts->unread == 1 ? "" : "s");
+}
+
 void dd_output_tell(const struct dd_output *output, uint64_t documents)
 {
 	const struct dd_output_counts *counts = &output->counts;
 	char n[TL_NUMBER_SIZE];
 
-	if (output->dedup)
-		dd_largest_tell(output->keepers, output->dedup, documents,
-				!output->options->index);
+	tell_largest(output, documents);
 	tell_evidence(output);
+	tell_kept(output);
 	if (counts->spared)
 		tl_notice("%s document%s, though near to others, as --max-group is reached",
 			  tl_write_count(counts->spared, n),

@@ -9,6 +9,7 @@
 #ifndef DD_OUTPUT_H
 #define DD_OUTPUT_H
 
+#include "dedup/dd_facts.h"
 #include "dedup/dd_files.h"
 #include "dedup/dd_groups.h"
 #include "dedup/dd_index.h"
@@ -16,12 +17,14 @@
 struct dd_output;
 
 /**
- * Begin; opens --dups and --evidence. Neither these nor standard output may be an input that is
- * named.
+ * Begin; opens --output, --dups and --evidence. Neither these nor standard output may be an input
+ * that is named.
  *
+ * @param start  the mark of a run that is gone on with; borrowed; NULL: none is
  * @return NULL with a message
  */
-struct dd_output *dd_output_new(const struct dd_options *options, struct dd_files *files);
+struct dd_output *dd_output_new(const struct dd_options *options, struct dd_files *files,
+				const struct dd_mark *start);
 
 /** Free. NULL is allowed. */
 void dd_output_free(struct dd_output *output);
@@ -40,39 +43,59 @@ struct dd_decider {
 };
 
 /**
- * The indexes are open. Half a line that a run has left that was killed is ended or removed, and
- * the index says that a run is under way.
+ * The indexes are open. Half a line that a run has left that was killed is ended or removed; where
+ * it is gone on with, all that it has not committed. A transaction is open then, of --index.
  *
  * @param has_lines  the first document is a line of its file, and not the whole file
  * @return 0 or an exit code
  */
 int dd_output_begin(struct dd_output *output, const struct dd_decider *decider, int has_lines);
 
-/** What a row has as simidx_dedup_row.extra, with its line as it came after it, if it is to be
- * written. */
-struct dd_extra {
-	struct dd_name name;
-	uint64_t id; /* of the input; SIMIDX_NO_ID: it has none */
-	size_t line_size;
-	char line[];
-};
+/**
+ * Where a run is gone on with: the file of its last row is met, and its shard is opened. Returns 0
+ * or an exit code.
+ */
+int dd_output_go_on(struct dd_output *output, uint32_t file);
+
+/**
+ * What a mark says of the files that are written and of the last row that was decided. To be called
+ * when all is handed over: after dd_output_begin() and dd_output_committing().
+ */
+void dd_output_mark(const struct dd_output *output, struct dd_mark *mark);
+
+/** Where a filter writes what stays, where that is one file; NULL with --output-dir. */
+struct dd_sink *dd_output_kept(const struct dd_output *output);
 
 /** As simidx_dedup_calls.decided. Returns 0 or an exit code. */
 int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 		      const simidx_dedup_near *near, size_t n);
 
-/** A batch is committed next: what is to be remembered must be safe before. Returns 0 or an exit
- * code. */
-int dd_output_committing(struct dd_output *output);
+/**
+ * A file has a line of --header. To be told before its rows are decided, in the order of files.
+ * Returns 0 or an exit code.
+ */
+int dd_output_head(struct dd_output *output, uint32_t file, const char *line, size_t size);
 
-/** All is decided: print the groups. Returns 0 or an exit code. */
-int dd_output_finish(struct dd_output *output);
+/**
+ * A batch is committed next: what is to be remembered must be safe before.
+ *
+ * @param is_complete  all inputs were read: each has its file in --output-dir
+ * @return 0 or an exit code
+ */
+int dd_output_committing(struct dd_output *output, int is_complete);
+
+/** All is decided: print the groups, with so many bytes for the work. Returns 0 or an exit code. */
+int dd_output_finish(struct dd_output *output, uint64_t memory);
 
 /** What was counted. */
 struct dd_output_counts {
 	uint64_t near;    /* documents that are near to others; with --pairs the pairs */
 	uint64_t known;   /* documents that the index has by their own labels; not in `near` */
 	uint64_t spared;  /* near to others, and kept as --max-group says */
+	uint64_t bytes;   /* of texts that are left out or could go */
+	uint64_t same_bytes; /* of these, of texts that have the bytes of what stays */
+	uint64_t valueless; /* documents without a value for --keep */
+	uint64_t unread;  /* that stay near to the first, as they cannot be compared again */
 	uint64_t unnamed; /* of `near`: to one of an earlier run, and neither has a label */
 	/* documents left out of --drop-list, as fingerprints alone have decided */
 	uint64_t trusted;

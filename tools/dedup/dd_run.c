@@ -5,14 +5,19 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
+#include "common/tl_report.h"
 #include "common/tl_text_options.h"
 #include "common/tl_utf8.h"
 #include "dedup/dd_again.h"
 #include "dedup/dd_check.h"
+#include "dedup/dd_header.h"
 #include "dedup/dd_index.h"
 #include "dedup/dd_memory.h"
 #include "dedup/dd_output.h"
+#include "dedup/dd_report.h"
+#include "dedup/dd_resume.h"
 #include "dedup/dd_room.h"
+#include "dedup/dd_shards.h"
 #include "dedup/dd_summary.h"
 #include "input/in_guard.h"
 
@@ -31,11 +36,6 @@
 /* If the first so many rows are rejected, the others will be, too: it is a matter of options. */
 #define HOPELESS 1000
 
-/*
- * After this number of rows it is estimated how many there are, and again after ten times as many.
- */
-#define ESTIMATED_AFTER 10000
-
 struct run {
 	const struct dd_options *options;
 	struct dd_room *room;
@@ -49,14 +49,20 @@ struct run {
 	enum simidx_dedup_kind kind;
 	struct in_room extra;     /* struct dd_extra of a row */
 	struct in_reader reader;
+	struct dd_header header;  /* of a filter of tables */
 	struct dd_memory memory;
 	uint64_t bytes;      /* that a document may need of it */
-	uint64_t estimated_at;
 	/* where reading has ended, as the memory is used up; "" = it has not */
 	char full[512];
+	struct dd_mark last;   /* --resume: of the last run */
+	int goes_on;           /* it is gone on with */
+	int is_done;           /* it came to its end, so there is nothing to do */
+	struct dd_inputs planned;
+	struct dd_inputs read; /* those that were begun */
+	uint64_t here;         /* digest of these, the last one without its size */
 	struct dd_summary all;
+	struct dd_report report;
 	int pause_code; /* of deciding while the input paused: 0, or the exit code */
-	double started, shown;
 };
 
 /* ---- messages ---- */
@@ -64,6 +70,7 @@ struct run {
 /* An input or row that cannot be had. */
 static void reject(struct run *run, const char *place, const char *reason)
 {
+	tl_report_reject(run->report.rejects, place, reason);
 	if (++run->all.rejected <= MAX_REPORTED)
 		tl_error("%s%s%s", place, *place ? ": " : "", reason);
 	else if (run->all.rejected == MAX_REPORTED + 1)
@@ -75,31 +82,6 @@ static void skip(struct run *run, const char *path)
 {
 	if (!run->all.skipped++)
 		run->all.first_skipped = strdup(path);
-}
-
-static void show_progress(struct run *run)
-{
-	char number[TL_NUMBER_SIZE], rate[TL_NUMBER_SIZE], near[TL_NUMBER_SIZE];
-	char left[TL_NUMBER_SIZE], percent[24 + TL_NUMBER_SIZE] = "";
-	uint64_t bytes = in_reader_bytes(&run->reader), total = run->options->total_bytes;
-	struct dd_output_counts counts;
-	double now, seconds;
-
-	if (!tl_progress_wanted() || (now = tl_seconds()) - run->shown < TL_PROGRESS_SECONDS)
-		return;
-	run->shown = now;
-	seconds = now - run->started;
-	dd_output_count(run->output, &counts);
-	if (bytes && total > bytes)
-		snprintf(percent, sizeof(percent), "%.0f %%%s, ",
-			 100.0 * (double)bytes / (double)total,
-			 tl_write_left(seconds * (double)(total - bytes) / (double)bytes, left));
-	tl_progress_show("%s%s document%s, %s/s, %s %s", percent,
-			 tl_write_amount((double)run->all.documents, number),
-			 run->all.documents == 1 ? "" : "s",
-			 tl_write_amount((double)run->all.documents / seconds, rate),
-			 tl_write_amount((double)counts.near, near),
-			 run->options->pairs ? "pairs" : "near to others");
 }
 
 /* ---- memory ---- */
@@ -129,44 +111,6 @@ static int have_memory(struct run *run, uint64_t bytes, const char *place)
 	return 0;
 }
 
-/* Early in a long run: that it is likely to end for want of memory. */
-static void estimate(struct run *run)
-{
-	const struct dd_options *options = run->options;
-	const struct in_reader *reader = &run->reader;
-	uint64_t bytes = reader->bytes + reader->row_begins;
-	char documents[TL_NUMBER_SIZE];
-	double expected, tables;
-
-	if (run->all.documents != run->estimated_at)
-		return;
-	run->estimated_at *= 10;
-	if (reader->lines.source.codec)
-		bytes = in_reader_bytes(reader);
-	if (options->total_bytes <= bytes)
-		return;
-	expected = (double)run->all.documents * (double)options->total_bytes / (double)bytes;
-	tables = expected * (double)run->bytes;
-	if (tables <= (double)run->memory.tables)
-		return;
-	tl_notice("--memory is likely to be too small: there are about %s documents, which may "
-		  "need "
-		  "--memory %" PRIu64 "M",
-		  tl_write_amount(expected, documents),
-		  dd_memory_megabytes((uint64_t)tables, options->threads));
-	run->estimated_at = 0;
-}
-
-static int tell_full(const struct run *run)
-{
-	char n[TL_NUMBER_SIZE];
-
-	return tl_error("--memory is used up by %s document%s: all before %s is decided, and "
-			"nothing from there on was read",
-			tl_write_count(run->all.documents, n), run->all.documents == 1 ? "" : "s",
-			run->full);
-}
-
 /* ---- deciding ---- */
 
 static int hear_decided(void *ctx, const simidx_dedup_row *row, const simidx_dedup_near *near,
@@ -175,14 +119,25 @@ static int hear_decided(void *ctx, const simidx_dedup_row *row, const simidx_ded
 	return dd_output_decided(((struct run *)ctx)->output, row, near, n);
 }
 
+static int write_mark(struct run *run, int is_complete)
+{
+	struct dd_mark mark = { .is_open = !is_complete, .kind = run->kind };
+
+	dd_output_mark(run->output, &mark);
+	mark.names = run->planned.names;
+	if (is_complete)
+		mark.at = (struct dd_position){ .inputs = run->read.n, .digest = run->read.digest };
+	return dd_index_write_mark(run->index, &mark);
+}
+
 /* The marks tell how long the outputs are. */
 static int hear_committing(void *ctx, int is_complete)
 {
 	struct run *run = ctx;
-	int code = dd_output_committing(run->output);
+	int code = dd_output_committing(run->output, is_complete);
 
 	dd_again_trim(run->again);
-	return code || !run->options->index ? code : dd_index_write_mark(run->index, is_complete);
+	return code || !run->options->index ? code : write_mark(run, is_complete);
 }
 
 static int read_text(void *ctx, unsigned thread, const simidx_dedup_place *place,
@@ -304,11 +259,21 @@ static int begin_deciding(struct run *run, enum simidx_dedup_kind kind)
 		return code;
 	run->bytes = most_bytes(run);
 	decider = (struct dd_decider){ run->index, run->against, run->dedup, kind };
-	return dd_output_begin(run->output, &decider, !run->reader.format->is_whole);
+	code = dd_output_begin(run->output, &decider,
+			       run->goes_on || !run->reader.format->is_whole);
+	if (code || !options->index)
+		return code;
+	/* Of a run that is gone on with the mark is right. */
+	if (run->goes_on)
+		dd_index_rollback(run->index);
+	else if (write_mark(run, 0))
+		return TL_TROUBLE;
+	return run->goes_on ? 0 : dd_index_commit(run->index);
 }
 
 /* What comes back with the decision: where the row is and, of a filter of lines, its line. */
-static int note_extra(struct run *run, simidx_dedup_row *row, uint64_t id, uint32_t file)
+static int note_extra(struct run *run, simidx_dedup_row *row, const struct in_row *given,
+		      uint32_t file)
 {
 	const struct in_reader *reader = &run->reader;
 	int has_line = run->options->stream && !reader->format->is_whole;
@@ -319,7 +284,11 @@ static int note_extra(struct run *run, simidx_dedup_row *row, uint64_t id, uint3
 		return tl_error("out of memory");
 	extra = run->extra.bytes;
 	extra->name = (struct dd_name){ run->all.documents, reader->line, file, 0 };
-	extra->id = id;
+	extra->id = given->id;
+	extra->key = dd_keep_key(&run->options->keep, given, run->files, file);
+	extra->end = (struct dd_position){ run->read.n, run->here, in_lines_offset(&reader->lines),
+					   reader->lines.line,
+					   run->all.documents + run->last.at.rows };
 	extra->line_size = size;
 	if (size)
 		memcpy(extra->line, reader->kept.bytes, size);
@@ -352,7 +321,9 @@ static int take_row(struct run *run, const struct in_row *given, uint32_t file)
 	if (!have_memory(run, run->bytes, in_reader_place(reader)))
 		return 0;
 	run->all.documents++;
-	estimate(run);
+	dd_summary_estimate(&run->all, run->options, reader->lines.source.codec ?
+			    in_reader_bytes(reader) : reader->bytes + reader->row_begins,
+			    run->bytes, run->memory.tables);
 	if (kind == SIMIDX_DEDUP_TEXTS) {
 		row.text = given->text;
 		row.text_size = given->text_size;
@@ -366,10 +337,29 @@ static int take_row(struct run *run, const struct in_row *given, uint32_t file)
 	}
 	row.label = given->label;
 	row.label_size = given->label ? given->label_size : 0;
-	code = note_extra(run, &row, given->id, file);
+	code = note_extra(run, &row, given, file);
 	simidx_dedup_limit(run->dedup, dd_memory_work(&run->memory, row.text_size,
 						      run->reader.format->is_whole));
 	return code ? code : tell(run, simidx_dedup_add(run->dedup, &row, &err), &err);
+}
+
+/* Of a filter: an input has begun with a header. Returns as dd_header_meet(), which it calls. */
+static int take_header(struct run *run, uint32_t file)
+{
+	const struct in_reader *reader = &run->reader;
+	char reason[1024];
+	int code;
+
+	if (run->options->output_dir)
+		return dd_output_head(run->output, file, reader->head.bytes, reader->head_size);
+	code = dd_header_meet(&run->header, reader, dd_files_path(run->files, file),
+			      dd_output_kept(run->output));
+	if (code != DD_HEADER_IS_OTHER)
+		return code;
+	snprintf(reason, sizeof(reason), "its header is not that of %s, so its rows do not fit "
+		 "below that", run->header.path);
+	reject(run, run->reader.path, reason);
+	return code;
 }
 
 static int read_rows(struct run *run, const struct in_file *input, uint32_t file)
@@ -386,6 +376,8 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 
 		if (run->pause_code)
 			return run->pause_code;
+		if (reader->row == 1 && reader->head_size && (code = take_header(run, file)))
+			return code == DD_HEADER_IS_OTHER ? 0 : code;
 		if (rc == IN_END || (rc == IN_FATAL && tl_stop_requested()))
 			break;
 		if (rc == IN_ROW)
@@ -396,29 +388,62 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 			return tl_error("%s: %s", in_reader_place(reader), reader->reason);
 		else
 			reject(run, in_reader_place(reader), reader->reason);
-		if (run->all.rejected == HOPELESS && !run->all.documents)
-			return tl_error(
-				"the first 1,000 rows were all rejected, the last one because: %s",
-				reader->reason);
+		if (run->all.rejected == HOPELESS && !run->all.documents) {
+			in_causes_tell(&reader->causes);
+			return tl_error("the first 1,000 rows were all rejected, the last one "
+					"because: %s", reader->reason);
+		}
 		if (rc == IN_FATAL) /* what came before stays, and other inputs follow */
 			break;
-		show_progress(run);
+		dd_summary_progress(&run->all, run->options, in_reader_bytes(reader), run->output);
 	}
 	return code;
+}
+
+/* Count an input. Returns whether it is before, at (0) or behind the place where a run goes on. */
+static int begin_input(struct run *run, const struct in_file *input)
+{
+	uint64_t size = input->is_stdin ? 0 : dd_resume_size(input->path);
+
+	run->read.n++;
+	run->here = dd_resume_digest(run->read.digest, input->path, 0);
+	run->read.digest = dd_resume_digest(run->read.digest, input->path, size);
+	return !run->goes_on || run->read.n > run->last.at.inputs ? 1 :
+	       run->read.n < run->last.at.inputs		  ? -1 :
+								    0;
+}
+
+/* It is the one in which the run goes on. */
+static int go_on(struct run *run, const struct in_file *input, uint32_t file)
+{
+	if (dd_output_go_on(run->output, file))
+		return TL_TROUBLE;
+	if (input->format->is_whole)
+		return 0;
+	return dd_resume_pass(&run->reader, &run->last.at) ? TL_TROUBLE :
+							     read_rows(run, input, file);
 }
 
 static int read_input(struct run *run, const struct in_file *input)
 {
 	uint32_t file;
 	enum in_result rc;
+	int place;
 
 	if (!input->is_stdin && dd_check_is_written(input->path))
 		return TL_TROUBLE;
 	if (!input->is_stdin && in_guard_is_output(input->path)) /* from a list */
 		return 0;
+	place = begin_input(run, input);
+	if (place == 0 && run->here != run->last.at.digest)
+		return tl_error("%s: --resume: this input or those before it are not what was read "
+				"before: names, order or sizes differ", input->path);
+	/* Of a pipe that was read before nothing is left. */
+	if (place < 0 && (input->is_stdin || !dd_resume_size(input->path)))
+		return 0;
 	rc = in_reader_open(&run->reader, input->path, input->format, input->is_stdin);
 
-	if (rc == IN_FATAL)
+	if (rc == IN_FATAL || (rc != IN_ROW && place == 0))
 		return tl_error("%s: %s", input->path, run->reader.reason);
 	if (rc == IN_SKIPPED)
 		reject(run, input->path,
@@ -427,9 +452,11 @@ static int read_input(struct run *run, const struct in_file *input)
 		reject(run, input->path, run->reader.reason);
 	if (rc != IN_ROW || !have_memory(run, dd_files_bytes(input->path), input->path))
 		return 0;
-	switch (dd_files_meet(run->files, &run->reader, &file)) {
+	switch (dd_files_meet(run->files, &run->reader, input->below, &file)) {
 	case DD_MET_NEW:
-		return read_rows(run, input, file);
+		return place < 0  ? 0 :
+		       place == 0 ? go_on(run, input, file) :
+				    read_rows(run, input, file);
 	case DD_MET_AGAIN:
 		return 0;
 	case DD_MET_KNOWN:
@@ -466,18 +493,23 @@ static int read_inputs(struct run *run, struct in_files *files)
 		return tl_error("%s: no files were found%s", inputs->operands[0],
 				inputs->hidden ? "" : " (--hidden reads those whose names begin "
 						      "with a dot, too)");
-	if (!code && run->dedup)
-		code = flush(run, 1);
-	return code;
+	if (!code && run->goes_on && run->read.n < run->last.at.inputs)
+		code = tl_error("%s: --resume: there are fewer inputs than were read before",
+				run->options->index);
+	if (code)
+		return code;
+	/* What is not read for want of memory can be resumed with more. */
+	return run->dedup ? flush(run, !*run->full) : dd_output_committing(run->output, 1);
 }
 
 /* ---- a run ---- */
 
 static int begin(struct run *run)
 {
+	const struct dd_mark *last = &run->last;
+
 	dd_memory_begin();
-	run->started = run->shown = tl_seconds();
-	run->estimated_at = ESTIMATED_AFTER;
+	run->all.started = run->all.shown = tl_seconds();
 	dd_memory_divide(&run->memory, run->options->memory, run->options->threads);
 	in_reader_init(&run->reader, run->options->bits);
 	run->reader.columns = &run->options->inputs.columns;
@@ -489,14 +521,33 @@ static int begin(struct run *run)
 					   run->options->threads);
 	if (!run->again)
 		return tl_error("out of memory");
-	run->output = dd_output_new(run->options, run->files);
-	if (!run->output)
+	if (run->options->resume && dd_resume_read(run->options, &run->last))
+		return TL_TROUBLE;
+	run->output = dd_output_new(run->options, run->files,
+				    last->is_open && last->has_position ? last : NULL);
+	if (!run->output || dd_report_begin(&run->report, run->options))
 		return TL_TROUBLE;
 	run->room = dd_room_new(run->options->tmpdir);
 	if (!run->room)
 		return TL_TROUBLE;
 	in_guard_add(dd_room_path(run->room)); /* it may be in a directory of inputs */
 	return 0;
+}
+
+/* Look at all inputs, and go on with the last run if that is wanted and possible. */
+static int check(struct run *run)
+{
+	int code = dd_check_inputs(run->options, run->memory.tables, &run->planned);
+
+	if (!code && run->options->resume)
+		code = dd_resume_check(run->options, &run->last, &run->planned, &run->goes_on,
+				       &run->is_done);
+	if (!run->goes_on)
+		run->last = (struct dd_mark){ 0 };
+	if (!code && run->options->output_dir && !run->is_done)
+		code = dd_shards_check(run->options, run->goes_on);
+	return code || !run->goes_on ? code :
+				       begin_deciding(run, (enum simidx_dedup_kind)run->last.kind);
 }
 
 int dd_run(const struct dd_options *options)
@@ -508,34 +559,41 @@ int dd_run(const struct dd_options *options)
 	int code = begin(&run);
 
 	if (!code)
-		code = dd_check_inputs(options, run.memory.tables);
-	if (!code)
+		code = check(&run);
+	if (!code && !run.is_done)
 		code = files ? read_inputs(&run, files) : tl_error("out of memory");
 	tl_progress_clear();
-	if (!code && run.dedup && !options->stream && !options->pairs)
-		code = dd_output_finish(run.output);
-	if (!code) {
+	if (!code && run.dedup)
+		code = dd_output_finish(run.output, dd_memory_left(&run.memory));
+	if (!code && !run.is_done) {
 		/* Results stand before the summary where both go to one file. */
 		if (fflush(stdout))
 			tl_output_failed();
-		run.all.seconds = tl_seconds() - run.started;
+		in_causes_tell(&run.reader.causes);
+		in_files_tell(files);
+		run.all.seconds = tl_seconds() - run.all.started;
 		unread = dd_summary_tell(&run.all, options, run.dedup, run.again, run.output,
 					 run.index ? dd_index_remember(run.index) : 0);
 		dd_output_count(run.output, &counts);
 		if (*run.full)
-			code = tell_full(&run);
+			code = dd_summary_tell_full(&run.all, options, run.full);
 	}
+	if (!code && run.all.rejected + unread + counts.changed + counts.broken)
+		code = TL_PARTLY;
+	run.all.seconds = tl_seconds() - run.all.started;
+	code = dd_report_end(&run.report, code, &run.all, run.output, run.dedup,
+			     in_reader_bytes(&run.reader));
 	simidx_dedup_close(run.dedup);
 	dd_against_close(run.against);
 	dd_index_close(run.index);
 	dd_again_close(run.again);
 	free(run.extra.bytes);
+	free(run.header.line);
 	dd_room_free(run.room);
 	dd_output_free(run.output);
 	in_reader_free(&run.reader);
 	in_files_close(files);
 	free(run.all.first_skipped);
 	dd_files_free(run.files);
-	return !code && run.all.rejected + unread + counts.changed + counts.broken ? TL_PARTLY
-										   : code;
+	return code;
 }

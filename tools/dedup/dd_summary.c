@@ -5,8 +5,80 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
+#include "common/tl_path.h"
+#include "dedup/dd_memory.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+
+/* After so many rows it is estimated how many there are, and again after ten times as many. */
+#define ESTIMATED_AFTER 10000
+
+void dd_summary_progress(struct dd_summary *all, const struct dd_options *options, uint64_t bytes,
+			 const struct dd_output *output)
+{
+	char number[TL_NUMBER_SIZE], rate[TL_NUMBER_SIZE], near[TL_NUMBER_SIZE];
+	char left[TL_NUMBER_SIZE], percent[24 + TL_NUMBER_SIZE] = "";
+	uint64_t total = options->total_bytes;
+	struct dd_output_counts counts;
+	double now, seconds;
+
+	if (!tl_progress_wanted() || (now = tl_seconds()) - all->shown < TL_PROGRESS_SECONDS)
+		return;
+	all->shown = now;
+	seconds = now - all->started;
+	dd_output_count(output, &counts);
+	if (bytes && total > bytes)
+		snprintf(percent, sizeof(percent), "%.0f %%%s, ",
+			 100.0 * (double)bytes / (double)total,
+			 tl_write_left(seconds * (double)(total - bytes) / (double)bytes, left));
+	tl_progress_show("%s%s document%s, %s/s, %s %s", percent,
+			 tl_write_amount((double)all->documents, number),
+			 all->documents == 1 ? "" : "s",
+			 tl_write_amount((double)all->documents / seconds, rate),
+			 tl_write_amount((double)counts.near, near),
+			 options->pairs ? "pairs" : "near to others");
+}
+
+/* Whether it is 10,000 or ten times as many, and so on. */
+static int is_time_to_estimate(uint64_t documents)
+{
+	while (documents > ESTIMATED_AFTER && documents % 10 == 0)
+		documents /= 10;
+	return documents == ESTIMATED_AFTER;
+}
+
+void dd_summary_estimate(struct dd_summary *all, const struct dd_options *options, uint64_t bytes,
+			 uint64_t each, uint64_t tables)
+{
+	char documents[TL_NUMBER_SIZE];
+	double expected, needed;
+
+	if (all->has_warned || !is_time_to_estimate(all->documents) ||
+	    options->total_bytes <= bytes)
+		return;
+	expected = (double)all->documents * (double)options->total_bytes / (double)bytes;
+	needed = expected * (double)each;
+	if (needed <= (double)tables)
+		return;
+	all->has_warned = 1;
+	tl_notice("--memory is likely to be too small: there are about %s documents, which may "
+		  "need --memory %" PRIu64 "M", tl_write_amount(expected, documents),
+		  dd_memory_megabytes((uint64_t)needed, options->threads));
+}
+
+int dd_summary_tell_full(const struct dd_summary *all, const struct dd_options *options,
+			 const char *place)
+{
+	char n[TL_NUMBER_SIZE];
+
+	return tl_error("--memory is used up by %s document%s: all before %s is decided, and "
+			"nothing from there on was read%s", tl_write_count(all->documents, n),
+			all->documents == 1 ? "" : "s", place,
+			options->index && !tl_path_is_uri(options->index) ?
+				"; --resume goes on with more --memory" :
+				"");
+}
 
 /* Texts that could not be read again, though nobody has put a limit to that. */
 static uint64_t tell_unread(const struct dd_again *again, const simidx_dedup_counts *counts)
@@ -82,30 +154,48 @@ static void tell_remembered(const struct dd_options *options, const simidx_dedup
 			  tl_write_count(counts->foreign, n[0]), counts->foreign == 1 ? "" : "s");
 }
 
+/* How many bytes of texts are left out or could go, and how many of these are of identical ones. */
+static void write_bytes(const struct dd_options *options, const struct dd_output_counts *counts,
+			char out[], size_t size)
+{
+	char n[2][TL_NUMBER_SIZE];
+
+	out[0] = '\0';
+	if (counts->bytes)
+		snprintf(out, size, "; %s byte%s %s (%s identical)",
+			 tl_write_count(counts->bytes, n[0]), counts->bytes == 1 ? "" : "s",
+			 options->stream ? "left out" : "could go",
+			 tl_write_count(counts->same_bytes, n[1]));
+}
+
 /* The last line. */
 static void tell_all(const struct dd_summary *all, const struct dd_options *options,
 		     const struct dd_output_counts *counts)
 {
 	char n[3][TL_NUMBER_SIZE], rejected[TL_NUMBER_SIZE + 16] = "";
+	char bytes[2 * TL_NUMBER_SIZE + 48];
 	const char *s = all->documents == 1 ? "" : "s";
 
 	if (all->rejected)
 		snprintf(rejected, sizeof(rejected), ", %s rejected",
 			 tl_write_count(all->rejected, n[0]));
+	write_bytes(options, counts, bytes, sizeof(bytes));
 	tl_write_count(all->documents, n[0]);
 	tl_write_count(counts->near, n[1]);
 	if (options->pairs)
 		tl_notice("%s document%s in %.1f s: %s pair%s%s", n[0], s, all->seconds, n[1],
 			  counts->near == 1 ? "" : "s", rejected);
 	else if (options->stream)
-		tl_notice("%s document%s in %.1f s: %s new, %s near to others%s", n[0], s,
+		tl_notice("%s document%s in %.1f s: %s new, %s near to others%s%s", n[0], s,
 			  all->seconds,
 			  tl_write_count(all->documents - counts->near - counts->known, n[2]),
-			  n[1], rejected);
+			  n[1], rejected, bytes);
 	else
-		tl_notice("%s document%s in %.1f s: %s near to others, in %s group%s%s", n[0], s,
-			  all->seconds, n[1], tl_write_count(counts->groups, n[2]),
-			  counts->groups == 1 ? "" : "s", rejected);
+		tl_notice("%s document%s in %.1f s: %s %s, in %s group%s%s%s", n[0], s,
+			  all->seconds, n[1],
+			  options->identical ? "identical to others" : "near to others",
+			  tl_write_count(counts->groups, n[2]), counts->groups == 1 ? "" : "s",
+			  rejected, bytes);
 }
 
 uint64_t dd_summary_tell(const struct dd_summary *all, const struct dd_options *options,

@@ -19,8 +19,33 @@ struct dd_summary {
 	uint64_t not_utf8;   /* texts that are something else */
 	uint64_t skipped;    /* files found that are no texts */
 	char *first_skipped; /* the path of the first */
-	double seconds;
+	double started, seconds;
+	double shown; /* when progress was */
+	int has_warned; /* that memory is likely to be too small */
 };
+
+/**
+ * Now and then, how far reading has come.
+ *
+ * @param bytes  read of all inputs
+ */
+void dd_summary_progress(struct dd_summary *all, const struct dd_options *options, uint64_t bytes,
+			 const struct dd_output *output);
+
+/**
+ * After 10,000 documents, and again after ten times as many: warn if the run is likely to end for
+ * want of memory.
+ *
+ * @param bytes   read of all inputs up to the last row
+ * @param each    bytes that a document needs until the end
+ * @param tables  bytes that there are for all
+ */
+void dd_summary_estimate(struct dd_summary *all, const struct dd_options *options, uint64_t bytes,
+			 uint64_t each, uint64_t tables);
+
+/** Reading has ended before a place, as memory is used up. Returns the exit code. */
+int dd_summary_tell_full(const struct dd_summary *all, const struct dd_options *options,
+			 const char *place);
 
 /**
  * Tell of it.

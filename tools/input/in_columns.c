@@ -33,8 +33,8 @@ const struct tl_option in_columns_rows[] = {
 		  "jsonl a string, dec and sdec also a number." },
 	{ 0, "header", NULL, TL_FLAG(struct in_columns, header),
 	  .help = "tsv, csv: the first line names the columns",
-	  .more = "The first line of tsv or csv names the columns: \"fp\", and if wanted \"id\" "
-		  "and \"label\". Others are ignored." },
+	  .more = "The first line of tsv or csv names the columns: \"fp\", or \"text\" where there "
+		  "is no \"fp\", and if wanted \"id\" and \"label\". Others are ignored." },
 	{ 0, "delimiter", "CHAR", TL_CALL(call_delimiter),
 	  .help = "csv: what separates columns (default: a comma)",
 	  .more = "What separates the columns of csv, such as ';' (default: a comma)." },
@@ -47,10 +47,14 @@ const struct tl_option in_columns_rows[] = {
 	{ 0, "label-field", "NAME", TL_TEXT(struct in_columns, label),
 	  .help = "the same for \"label\"",
 	  .more = "The same for \"label\". In jsonl a string \"id\" is no label then." },
-	{ 0, "text-field", "NAME", TL_TEXT(struct in_columns, text),
-	  .help = "jsonl: another name for the member \"text\"",
-	  .more = "Another name for the member \"text\" in jsonl. Then every object must have it, "
-		  "and \"fp\" and \"features\" are not read." },
+	{ 0, "text-field", "NAME[,NAME]...", TL_TEXT(struct in_columns, text),
+	  .help = "tsv, csv, jsonl: where the text is",
+	  .more = "The column or member that has the text of a row, in place of \"text\": a name, "
+		  "or without a header a number. Of several with commas between the texts are "
+		  "joined with line ends; a member that is missing is empty then, if another one "
+		  "is there. In jsonl a.b is the member b of the object a; so in the other names, "
+		  "too. A name that is there with its comma or point is taken as it is. "
+		  "Fingerprints and features are not read." },
 	{ 0 },
 };
 
@@ -63,9 +67,49 @@ static int read_number(const char *text, uint64_t *out)
 	return tl_parse_decimal(text, strlen(text), MAX_COLUMN, out) || *out == 0 ? -1 : 0;
 }
 
+size_t in_columns_names(const char *list, struct in_name names[IN_MOST_TEXTS])
+{
+	for (size_t n = 0; n < IN_MOST_TEXTS; list++) {
+		names[n] = (struct in_name){ list, strcspn(list, ",") };
+		list += names[n++].size;
+		if (!*list)
+			return n;
+	}
+	return 0;
+}
+
+const char *in_columns_check_text(const struct in_columns *columns)
+{
+	struct in_name names[IN_MOST_TEXTS];
+
+	if (!columns->text)
+		return NULL;
+	if (columns->fp)
+		return "--text-field and --fp-field exclude each other";
+	return in_columns_names(columns->text, names) ?
+		       NULL : "--text-field: at most 16 fields are joined";
+}
+
+/* The numbers in a list. Returns 0 or -1. */
+static int read_texts(const char *list, struct in_table *table)
+{
+	struct in_name names[IN_MOST_TEXTS];
+
+	table->n_texts = list ? in_columns_names(list, names) : 0;
+	for (size_t i = 0; i < table->n_texts; i++)
+		if (tl_parse_decimal(names[i].name, names[i].size, MAX_COLUMN, &table->text[i]) ||
+		    !table->text[i])
+			return -1;
+	return 0;
+}
+
 const char *in_columns_check_numbers(const struct in_columns *columns)
 {
+	struct in_table table;
 	uint64_t number;
+
+	if (read_texts(columns->text, &table))
+		return "--text-field: without --header column numbers are expected, from 1";
 
 	if (read_number(columns->id, &number))
 		return "--id-field: without --header a column number is expected, from 1";
@@ -75,17 +119,20 @@ const char *in_columns_check_numbers(const struct in_columns *columns)
 		return "--label-field: without --header a column number is expected, from 1";
 	if (read_number(columns->time, &number))
 		return "--time: without --header a column number is expected, from 1";
-	if (!columns->fp && !columns->keys_only &&
+	if (read_number(columns->value, &number))
+		return "--keep: without --header a column number is expected as FIELD, from 1";
+	if (!columns->fp && !columns->text && !columns->keys_only &&
 	    (columns->id || columns->label || columns->time))
-		return "--fp-field is needed too: without --header, if one column is given, "
-		       "all are";
+		return "--fp-field or --text-field is needed too: without --header, if one column "
+		       "is given, all are";
 	return NULL;
 }
 
 void in_columns_number(const struct in_columns *columns, struct in_table *table)
 {
 	memset(table, 0, sizeof(*table));
-	if (!columns->fp && !(columns->keys_only && (columns->id || columns->label))) {
+	if (!columns->fp && !columns->text &&
+	    !(columns->keys_only && (columns->id || columns->label))) {
 		table->id = 1;
 		table->fp = columns->keys_only ? 0 : 2;
 		table->label = 3;
@@ -96,4 +143,6 @@ void in_columns_number(const struct in_columns *columns, struct in_table *table)
 	read_number(columns->fp, &table->fp);
 	read_number(columns->label, &table->label);
 	read_number(columns->time, &table->time);
+	read_number(columns->value, &table->value);
+	read_texts(columns->text, table);
 }

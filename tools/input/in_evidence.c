@@ -106,6 +106,7 @@ static const struct in_format *format_of(const char *name)
 static int read_side(const json_t *object, int i, struct in_side *side)
 {
 	const char *hash = json_string_value(get(object, "hash", i, ""));
+	struct in_name names[IN_MOST_TEXTS];
 	unsigned char bytes[8];
 
 	side->id = SIMIDX_NO_ID;
@@ -114,6 +115,9 @@ static int read_side(const json_t *object, int i, struct in_side *side)
 	if (get_number(object, "offset", i, &side->offset))
 		get_number(object, "length", i, &side->length);
 	side->format = format_of(json_string_value(get(object, "format", i, "")));
+	side->has_header = json_is_true(get(object, "header", i, ""));
+	if (json_string_length(get(object, "delimiter", i, "")) == 1)
+		side->delimiter = *json_string_value(get(object, "delimiter", i, ""));
 	side->has_hash = hash && strlen(hash) == 16 && !tl_parse_hex(hash, 16, bytes);
 	for (int k = 0; side->has_hash && k < 8; k++)
 		side->hash = side->hash << 8 | bytes[k];
@@ -123,7 +127,10 @@ static int read_side(const json_t *object, int i, struct in_side *side)
 	    get_bytes(object, "text_field", i, &side->text_field, &side->text_field_size) ||
 	    get_bytes(object, "excerpt", i, &side->excerpt, &side->excerpt_size))
 		return -1;
-	/* No file has such a name. */
+	/* Names that no reader of columns has taken, and a name that no file has. */
+	if (side->text_field && (memchr(side->text_field, '\0', side->text_field_size) ||
+				 !in_columns_names(side->text_field, names)))
+		side->format = NULL;
 	if (side->path && memchr(side->path, '\0', side->path_size))
 		side->path[0] = '\0';
 	return 0;

@@ -33,6 +33,8 @@ struct in_side {
 	uint64_t hash;
 	int has_hash;            /* it is a text */
 	const struct in_format *format; /* NULL: not known */
+	int has_header;          /* of a table: its first line names the columns */
+	char delimiter;          /* of csv; 0 = a comma */
 	/* qr_texts_read() sets these: */
 	enum in_found found;
 	char *text;              /* owned; only with IN_FOUND */

@@ -5,6 +5,7 @@
 
 #include "common/tl_msg.h"
 #include "input/in_guard.h"
+#include "input/in_look.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,17 @@
 	{ 0, "files-from", "FILE", TL_LIST(struct in_files_options, lists),                    \
 	  .help = "the files that FILE lists, one a line",                                     \
 	  .more = "Read the files that FILE lists, one a line; '-' is standard input. Empty "  \
-		  "lines mean nothing. May be repeated." }
+		  "lines mean nothing. May be repeated." },                                    \
+	{ 0, "exclude", "PATTERN", TL_LIST(struct in_files_options, leave.exclude),            \
+	  .help = "not the files and directories of such a name",                              \
+	  .more = "Leave out files and directories that -r finds, and listed files, if their " \
+		  "name matches PATTERN, or their path from the directory on. In PATTERN * ? " \
+		  "and [...] mean what they mean to a shell, but * also stands for slashes. "  \
+		  "Of a directory nothing is read then. May be repeated." },                   \
+	{ 0, "max-bytes", "N",                                                                 \
+	  TL_SIZE(struct in_files_options, leave.max_bytes, 1, UINT64_MAX),                    \
+	  .help = "not the files that are larger",                                             \
+	  .more = "Leave out files that -r finds, and listed files, of more than N bytes." }
 
 #define FORMAT_ROW(names)                                                                     \
 	{ 'F', "format", "FORMAT",                                                             \
@@ -35,7 +46,9 @@
 	  .more = "The format of all inputs. Without it an input with a name in .tsv, .csv, "  \
 		  ".jsonl, .ndjson or .npy has that format, where .ndjson is jsonl. All "      \
 		  "other inputs, all files in directories and all files that are listed are "  \
-		  "one text each." }
+		  "one text each. An INPUT that begins with a line that is a JSON object is "   \
+		  "refused then, as is one that is a JSON array or named .json and an object "  \
+		  "of several lines; in directories and lists these are texts." }
 
 const struct tl_option in_files_rows[] = {
 	FOUND_ROWS,
@@ -69,6 +82,8 @@ struct in_files {
 	char *name; /* a name from a list, NUL-terminated */
 	size_t name_size;
 	FTS *walk; /* of operand number next_operand - 1, a directory */
+	struct in_left_out left_out;
+	size_t walk_below; /* bytes of paths in it that come before what in_file.below has */
 	char reason[8192];
 };
 
@@ -113,6 +128,17 @@ const char *in_files_reason(const struct in_files *files)
 	return files->reason;
 }
 
+void in_files_tell(const struct in_files *files)
+{
+	in_leave_tell(&files->options->leave, &files->left_out);
+}
+
+void in_files_free_options(struct in_files_options *options)
+{
+	free(options->lists.at);
+	free(options->leave.exclude.at);
+}
+
 static enum in_result fail(struct in_files *files, enum in_result rc, const char *path,
 			   const char *what, int sys_errno)
 {
@@ -145,6 +171,30 @@ static enum in_result open_next_list(struct in_files *files)
 	return IN_ROW;
 }
 
+static const char *skip_slashes(const char *path)
+{
+	while (*path == '/' || (path[0] == '.' && path[1] == '/'))
+		path++;
+	return path;
+}
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Where in the paths of a directory those parts begin that are kept. */
+static size_t begin_below(const char *directory)
+{
+	const char *name = last_part(directory);
+
+	return !*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ?
+		       strlen(directory) :
+		       (size_t)(name - directory);
+}
+
 /* Keep a listed name as a string. A NUL in it would cut it short: then it is no name. */
 static enum in_result keep_name(struct in_files *files, const char *name, size_t size)
 {
@@ -166,6 +216,18 @@ static enum in_result keep_name(struct in_files *files, const char *name, size_t
 	return IN_ROW;
 }
 
+/* Whether the name that was kept is one to be left out. */
+static int is_listed_in_vain(struct in_files *files)
+{
+	const struct in_leave_options *leave = &files->options->leave;
+	struct stat status;
+
+	if (in_leave_listed(leave, files->name, &files->left_out))
+		return 1;
+	return leave->max_bytes && !stat(files->name, &status) && S_ISREG(status.st_mode) &&
+	       in_leave_large(leave, files->name, (uint64_t)status.st_size, &files->left_out);
+}
+
 /* The next name of the list that is open; IN_END closes it. */
 static enum in_result next_listed(struct in_files *files, struct in_file *file)
 {
@@ -176,17 +238,18 @@ static enum in_result next_listed(struct in_files *files, struct in_file *file)
 
 	do {
 		rc = in_lines_next(&files->lines, &name, &size);
-	} while (rc == IN_ROW && size == 0);
+		if (rc == IN_FATAL)
+			return fail(files, rc, list, files->lines.source.reason, 0);
+		if (rc == IN_REJECTED)
+			return fail(files, rc, list, "a name is too long", 0);
+		if (rc == IN_ROW && size > 0)
+			rc = keep_name(files, name, size);
+	} while (rc == IN_ROW && (size == 0 || is_listed_in_vain(files)));
 	if (rc == IN_END)
 		close_list(files);
-	if (rc == IN_FATAL)
-		return fail(files, rc, list, files->lines.source.reason, 0);
-	if (rc == IN_REJECTED)
-		return fail(files, rc, list, "a name is too long", 0);
-	if (rc == IN_ROW)
-		rc = keep_name(files, name, size);
 	file->path = files->name;
 	file->format = document_format(files);
+	file->below = rc == IN_ROW ? skip_slashes(files->name) : NULL;
 	return rc;
 }
 
@@ -196,13 +259,28 @@ static int compare_names(const FTSENT **a, const FTSENT **b)
 }
 
 /* Whether an entry of a directory, and all that is in it, is no input. */
-static int is_left_out(const struct in_files *files, const FTSENT *entry)
+static int is_left_out(struct in_files *files, const FTSENT *entry)
 {
-	if (entry->fts_level == 0)
+	const struct in_leave_options *leave = &files->options->leave;
+	const char *path = entry->fts_path +
+			   strlen(files->options->operands[files->next_operand - 1]);
+	int is_directory = entry->fts_info == FTS_D;
+
+	/* A directory comes again when all in it was read. */
+	if (entry->fts_level == 0 || entry->fts_info == FTS_DP)
 		return 0;
 	if (entry->fts_name[0] == '.' && !files->options->hidden)
 		return 1;
-	return entry->fts_info == FTS_D && in_guard_is_directory(entry->fts_name, entry->fts_statp);
+	if (is_directory && in_guard_is_directory(entry->fts_name, entry->fts_statp))
+		return 1;
+	while (*path == '/')
+		path++;
+	if ((is_directory || entry->fts_info == FTS_F) &&
+	    in_leave_entry(leave, path, is_directory, &files->left_out))
+		return 1;
+	return entry->fts_info == FTS_F &&
+	       in_leave_large(leave, entry->fts_path, (uint64_t)entry->fts_statp->st_size,
+			      &files->left_out);
 }
 
 /* The next regular file of the directory that is open; IN_END closes it. */
@@ -236,6 +314,7 @@ static enum in_result next_walked(struct in_files *files, struct in_file *file)
 				    entry->fts_path, "cannot read", entry->fts_errno);
 	}
 	file->path = entry->fts_path;
+	file->below = skip_slashes(entry->fts_path + files->walk_below);
 	file->format = document_format(files);
 	file->is_found = 1;
 	return IN_ROW;
@@ -258,9 +337,11 @@ static enum in_result next_operand(struct in_files *files, struct in_file *file)
 	if (!file->is_stdin && files->options->recursive && is_directory(path)) {
 		files->walk = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR,
 				       compare_names);
+		files->walk_below = begin_below(path);
 		return files->walk ? IN_END : fail(files, IN_FATAL, path, "cannot read", errno);
 	}
 	file->path = path;
+	file->below = last_part(path);
 	file->format = files->options->format;
 	if (!file->format)
 		file->format = in_format_of_path(path, &reason);
@@ -327,6 +408,19 @@ static int check_format(const char *path, const struct in_format *format,
 	return -1;
 }
 
+/* Rows of JSON that are not one a line, or would be taken for one text. */
+static int check_contents(const char *path, const struct in_format *asked)
+{
+	const char *reason;
+	const struct in_format *format = asked ? asked : in_format_of_path(path, &reason);
+	char odd[IN_LOOK_SIZE];
+
+	if (asked == &in_format_text || !in_look_into(path, format, odd))
+		return 0;
+	tl_error("%s: %s", path, odd);
+	return -1;
+}
+
 static int check_operand(const char *path, const struct in_files_options *options,
 			 uint64_t *bytes, int *unknown)
 {
@@ -346,11 +440,24 @@ static int check_operand(const char *path, const struct in_files_options *option
 		format = &in_format_text;
 	if (check_format(path, format, &options->columns))
 		return -1;
-	if (S_ISREG(status.st_mode))
-		*bytes += (uint64_t)status.st_size;
-	else
+	if (!S_ISREG(status.st_mode)) {
 		*unknown = 1;
-	return 0;
+		return 0;
+	}
+	*bytes += (uint64_t)status.st_size;
+	return check_contents(path, options->format);
+}
+
+int in_files_check_found(const struct in_files_options *options)
+{
+	int has_leave = options->leave.exclude.n || options->leave.max_bytes;
+
+	if (options->hidden && !options->recursive)
+		return tl_usage_error("--hidden is about the directories of -r");
+	if (has_leave && !options->recursive && !options->lists.n)
+		return tl_usage_error("%s is about what -r and --files-from find",
+				      options->leave.max_bytes ? "--max-bytes" : "--exclude");
+	return TL_PROCEED;
 }
 
 size_t in_files_n_stdin(char **names, size_t n)

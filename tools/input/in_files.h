@@ -10,6 +10,7 @@
 #define IN_FILES_H
 
 #include "common/tl_options.h"
+#include "input/in_leave.h"
 #include "input/in_reader.h"
 
 /** What was asked for; everything is borrowed. */
@@ -21,6 +22,7 @@ struct in_files_options {
 	int may_recurse;         /* the program has -r, which may be advised */
 	int recursive;           /* -r: operands may be directories */
 	int hidden;              /* --hidden: in these, names that begin with a dot, too */
+	struct in_leave_options leave; /* of what is found there and in lists */
 	/* -F: 1 + place in in_format_load_names, 0 = none; read by the caller */
 	int format_word;
 	const struct in_format *format; /* of everything; NULL = operands by name, rest text */
@@ -39,6 +41,10 @@ struct in_file {
 	const struct in_format *format;
 	int is_stdin;
 	int is_found;        /* in a directory, so nobody has named it */
+	/* the end of the path that is kept where it goes into another directory: of an operand its
+	 * name; of a directory what comes behind it, and its name unless it ends in a slash, "."
+	 * or ".."; of a list the path as it stands, without slashes before it */
+	const char *below;
 };
 
 struct in_files;
@@ -59,6 +65,16 @@ enum in_result in_files_next(struct in_files *files, struct in_file *file);
 
 /** Why, with the path in it. */
 const char *in_files_reason(const struct in_files *files);
+
+/** Notices of what was left out so far. */
+void in_files_tell(const struct in_files *files);
+
+/** Free the lists of options. */
+void in_files_free_options(struct in_files_options *options);
+
+/** Refuse options about what is found where nothing can be. Returns TL_PROCEED, or TL_TROUBLE
+ * with a message. */
+int in_files_check_found(const struct in_files_options *options);
 
 /** How many of `n` operands or lists are "-", standard input. */
 size_t in_files_n_stdin(char **names, size_t n);

@@ -84,12 +84,12 @@ const char *in_format_misfit(const struct in_format *format, const struct in_col
 	if (columns->delimiter && !(format->takes & IN_TAKES_DELIMITER))
 		return "--delimiter is for the format csv";
 	if (columns->text && !(format->takes & IN_TAKES_TEXT_FIELD))
-		return "--text-field is for the format jsonl";
-	if (columns->text && columns->fp)
-		return "--text-field and --fp-field exclude each other";
+		return "--text-field is for the formats tsv, csv and jsonl";
+	if (in_columns_check_text(columns))
+		return in_columns_check_text(columns);
 	if (columns->time && !(format->takes & IN_TAKES_FIELDS))
 		return "--time is for the formats tsv, csv and jsonl";
-	if (!columns->id && !columns->fp && !columns->label && !columns->time)
+	if (!columns->id && !columns->fp && !columns->label && !columns->time && !columns->text)
 		return NULL;
 	if (!(format->takes & IN_TAKES_FIELDS))
 		return "--id-field, --fp-field and --label-field are for the formats tsv, csv "
@@ -97,6 +97,15 @@ const char *in_format_misfit(const struct in_format *format, const struct in_col
 	if (!(format->takes & IN_TAKES_HEADER) || columns->header)
 		return NULL;
 	return in_columns_check_numbers(columns);
+}
+
+int in_format_may_have_texts(const struct in_format *format, const struct in_columns *columns)
+{
+	if (format == &in_format_text || columns->text)
+		return 1;
+	if (format->takes & IN_TAKES_TEXT_FIELD && !columns->fp)
+		return format == &in_format_jsonl || columns->header;
+	return 0;
 }
 
 const char *in_format_missing(const struct in_format *format)

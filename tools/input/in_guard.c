@@ -19,7 +19,7 @@ static struct {
 	dev_t device;
 	ino_t inode;
 	int had_bytes;
-} outputs[3];
+} outputs[8];
 static size_t n_outputs;
 
 void in_guard_add(const char *index)
@@ -54,7 +54,7 @@ int in_guard_is_file(const char *path)
 	return 0;
 }
 
-void in_guard_add_output(int fd)
+void in_guard_add_output(int fd, int is_own)
 {
 	struct stat status;
 
@@ -63,7 +63,7 @@ void in_guard_add_output(int fd)
 		return;
 	outputs[n_outputs].device = status.st_dev;
 	outputs[n_outputs].inode = status.st_ino;
-	outputs[n_outputs++].had_bytes = status.st_size > 0;
+	outputs[n_outputs++].had_bytes = status.st_size > 0 && !is_own;
 }
 
 enum in_output in_guard_is_output(const char *path)

@@ -22,16 +22,18 @@ int in_guard_is_file(const char *path);
 int in_guard_is_directory(const char *name, const struct stat *status);
 
 /**
- * The tool is going to write to this file, to which it has not yet written. At most three files;
- * what is no regular file does not matter.
+ * The tool is going to write to this file. At most eight files; what is no regular file does not
+ * matter.
+ *
+ * @param is_own  what it has is of an earlier run of the tool, and no input
  */
-void in_guard_add_output(int fd);
+void in_guard_add_output(int fd, int is_own);
 
 /** What in_guard_is_output() says. */
 enum in_output {
 	/* the tool does not write to it */
 	IN_OUTPUT_NONE,
-	/* it does, and the file was empty: nothing in it is an input */
+	/* it does, and the file was empty or its own: nothing in it is an input */
 	IN_OUTPUT_EMPTY,
 	/* it does, and the file had bytes: they may be an input that gets lines */
 	IN_OUTPUT_HAD_BYTES

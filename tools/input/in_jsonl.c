@@ -13,6 +13,8 @@ const struct in_format in_format_jsonl = { .name = "jsonl", .takes = JSONL_TAKES
 
 #include "common/tl_number.h"
 #include "common/tl_time.h"
+#include "input/in_look.h"
+#include "input/in_member.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -28,6 +30,7 @@ void in_jsonl_close(void *state)
 	json_decref(held->json);
 	free(held->bytes.bytes);
 	free(held->features.bytes);
+	free(held->text.bytes);
 }
 
 /* ---- memory ---- */
@@ -166,6 +169,12 @@ static enum in_result parse_line(struct in_reader *reader, const char *line, siz
 	if (!json_is_object(held->json))
 		return in_fail(reader, IN_REJECTED, "expected a JSON object");
 	return IN_ROW;
+}
+
+/* As a name of an option leads to it. */
+static const json_t *member(const json_t *object, const char *name)
+{
+	return in_member(object, name, strlen(name));
 }
 
 static const char *id_key(const struct in_reader *reader)
@@ -363,47 +372,66 @@ static enum in_result take_weights(struct in_reader *reader, struct in_row *row,
 	return read_weights(reader, second, "weights2", SECOND_BITS, held->weights[1]);
 }
 
+/* The text of a row, as --text-field says. What many rows lack is a matter of that option. */
+static enum in_result take_text(struct in_reader *reader, struct in_row *row,
+				const json_t *object)
+{
+	const char *key = reader->columns->text ? reader->columns->text : "text";
+	struct in_causes *causes = &reader->causes;
+
+	snprintf(causes->field, sizeof(causes->field), "\"%s\"", key);
+	switch (in_member_text(object, key, &((struct in_jsonl *)reader->state)->text, &row->text,
+			       &row->text_size)) {
+	case IN_TEXT_FOUND:
+		row->kind = IN_TEXT;
+		return IN_ROW;
+	case IN_TEXT_NO_STRING:
+		in_count_cause(reader, IN_NO_STRING);
+		return in_fail(reader, IN_REJECTED, "\"%s\": expected a string", key);
+	case IN_TEXT_NO_MEMORY:
+		return in_lack_memory(reader);
+	default:
+		if (in_count_cause(reader, IN_NO_FIELD))
+			in_member_strings(object, causes->names, sizeof(causes->names),
+					  causes->longest, sizeof(causes->longest));
+		if (reader->columns->text)
+			return in_fail(reader, IN_REJECTED, "expected a member \"%s\"", key);
+		return in_fail(reader, IN_REJECTED,
+			       "expected one of \"text\", \"fp\" and \"features\"; --text-field "
+			       "and --fp-field name others");
+	}
+}
+
 static enum in_result take_content(struct in_reader *reader, struct in_row *row,
 				   const json_t *object)
 {
-	const char *fp_key = reader->columns->fp, *text_key = reader->columns->text;
-	const char *named = fp_key ? fp_key : text_key;
-	const json_t *fp = NULL, *fp2 = NULL, *text = NULL, *features = NULL;
+	const char *fp_key = reader->columns->fp;
+	const json_t *fp, *fp2, *features = NULL;
+	int has_text = 0;
 	enum in_result rc;
 
 	/*
 	 * With an option that names the member of fingerprints, or of texts, nothing else is read.
 	 */
-	if (!text_key) {
-		fp = json_object_get(object, fp_key ? fp_key : "fp");
-		fp2 = json_object_get(object, "fp2");
-	}
-	if (!fp_key)
-		text = json_object_get(object, text_key ? text_key : "text");
-	if (!named)
+	if (reader->columns->text)
+		return take_text(reader, row, object);
+	fp = member(object, fp_key ? fp_key : "fp");
+	fp2 = json_object_get(object, "fp2");
+	if (fp_key && !fp)
+		return in_fail(reader, IN_REJECTED, "expected a member \"%s\"", fp_key);
+	if (!fp_key) {
 		features = json_object_get(object, "features");
-	if (named && !fp && !text)
-		return in_fail(reader, IN_REJECTED, "expected a member \"%s\"", named);
-	if (!text && !fp && !features)
-		return in_fail(reader, IN_REJECTED,
-			       "expected one of \"text\", \"fp\" and \"features\"; --text-field "
-			       "and --fp-field name others");
-	if (!!text + !!fp + !!features > 1)
+		has_text = json_object_get(object, "text") != NULL;
+	}
+	if (has_text + !!fp + !!features > 1)
 		return in_fail(reader, IN_REJECTED,
 			       "expected only one of \"text\", \"fp\" and \"features\"");
-	if (fp2 && !fp)
+	if (fp2 && !fp && (has_text || features))
 		return in_fail(reader, IN_REJECTED, "\"fp2\" goes with \"fp\" only");
 	if (features)
 		return take_features(reader, row, features);
-	if (text) {
-		if (!json_is_string(text))
-			return in_fail(reader, IN_REJECTED, "\"%s\": expected a string",
-				       text_key ? text_key : "text");
-		row->kind = IN_TEXT;
-		row->text = json_string_value(text);
-		row->text_size = json_string_length(text);
-		return IN_ROW;
-	}
+	if (!fp)
+		return take_text(reader, row, object);
 	row->kind = IN_FINGERPRINT;
 	rc = take_fingerprint(reader, fp, fp_key ? fp_key : "fp", reader->bits, &row->fp);
 	row->lacks_fp2 = json_is_null(fp2);
@@ -416,7 +444,7 @@ static enum in_result take_content(struct in_reader *reader, struct in_row *row,
 enum in_result in_jsonl_time(struct in_reader *reader, const json_t *object, const char *key,
 			     struct in_row *row)
 {
-	const json_t *value = json_object_get(object, key);
+	const json_t *value = member(object, key);
 	const char *text = json_string_value(value);
 	size_t n = json_string_length(value);
 	char what[64], digits[24];
@@ -432,14 +460,37 @@ enum in_result in_jsonl_time(struct in_reader *reader, const json_t *object, con
 	return in_time(reader, text, n, what, row);
 }
 
+/* The value of the member that is asked for, if it is a string or a number. */
+static void take_value(struct in_reader *reader, struct in_row *row, const json_t *object)
+{
+	struct in_jsonl *held = reader->state;
+	const char *name = reader->columns->value;
+	const json_t *value = in_member(object, name, strlen(name));
+
+	if (json_is_string(value)) {
+		row->value = json_string_value(value);
+		row->value_size = json_string_length(value);
+	} else if (json_is_number(value)) {
+		row->value = held->value;
+		row->value_size = (size_t)snprintf(held->value, sizeof(held->value), "%.17g",
+						   json_number_value(value));
+	}
+}
+
 enum in_result in_jsonl_line(struct in_reader *reader, const json_t **object)
 {
-	const char *line;
-	size_t size;
+	const char *line = "";
+	size_t size = 0;
 	enum in_result rc = in_next_line(reader, &line, &size);
+	char odd[IN_LOOK_SIZE];
 
 	if (rc == IN_ROW)
 		rc = parse_line(reader, line, size);
+	if (rc == IN_REJECTED && reader->row == 1 &&
+	    in_look_at(reader->path, reader->format, line, size, odd))
+		rc = in_fail(reader, IN_FATAL, "%s", odd);
+	else if (rc == IN_REJECTED)
+		in_count_cause(reader, IN_NO_OBJECT);
 	*object = rc == IN_ROW ? ((struct in_jsonl *)reader->state)->json : NULL;
 	return rc;
 }
@@ -447,12 +498,12 @@ enum in_result in_jsonl_line(struct in_reader *reader, const json_t **object)
 /* The id and the label. */
 static enum in_result take_key(struct in_reader *reader, struct in_row *row, const json_t *object)
 {
-	const json_t *value = json_object_get(object, id_key(reader));
+	const json_t *value = member(object, id_key(reader));
 	enum in_result rc = IN_ROW;
 
 	if (value)
 		rc = take_id(reader, row, value);
-	value = json_object_get(object, label_key(reader));
+	value = member(object, label_key(reader));
 	if (rc == IN_ROW && value)
 		rc = take_label(reader, row, value, label_key(reader));
 	value = reader->columns->label ? NULL : json_object_get(object, "label_hex");
@@ -475,6 +526,8 @@ enum in_result in_jsonl_row(struct in_reader *reader, const json_t *object, stru
 		rc = take_content(reader, row, object);
 	if (rc == IN_ROW)
 		rc = take_weights(reader, row, object);
+	if (rc == IN_ROW && reader->columns->value)
+		take_value(reader, row, object);
 	if (rc == IN_ROW && reader->columns->time)
 		rc = in_jsonl_time(reader, object, reader->columns->time, row);
 	return rc;

@@ -22,7 +22,9 @@ struct in_jsonl {
 	int is_wrapped; /* there are numbers in it that jansson does not take */
 	struct in_room bytes; /* a label that was hexadecimal; before that, such numbers */
 	struct in_room features;
+	struct in_room text; /* joined */
 	uint8_t weights[2][IN_JSONL_SECOND_BITS];
+	char value[32]; /* of a number that is asked for */
 };
 
 /** The close() of a format. */

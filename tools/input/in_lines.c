@@ -101,7 +101,7 @@ enum in_result in_lines_part(struct in_lines *lines, int fd, char separator, uin
 			return IN_FATAL;
 		}
 	}
-	lines->filled = lines->end;
+	lines->filled = offset + lines->end;
 	return IN_ROW;
 }
 
@@ -130,6 +130,42 @@ enum in_result in_lines_need(struct in_lines *lines, size_t n)
 
 	while (rc == IN_ROW && lines->end - lines->start < n)
 		rc = in_lines_fill(lines, in_lines_most(lines, IN_MAX_LINE) + 2);
+	return rc;
+}
+
+static uint64_t count(const char *bytes, size_t size, char separator)
+{
+	const char *end = bytes + size;
+	uint64_t n = 0;
+
+	while ((bytes = memchr(bytes, separator, (size_t)(end - bytes))) != NULL) {
+		bytes++;
+		n++;
+	}
+	return n;
+}
+
+enum in_result in_lines_pass(struct in_lines *lines, uint64_t offset, uint64_t *n)
+{
+	enum in_result rc = IN_ROW;
+	char last = lines->separator;
+	uint64_t left;
+	size_t part;
+
+	*n = 0;
+	while (rc == IN_ROW && (left = offset - in_lines_offset(lines)) > 0) {
+		part = lines->end - lines->start;
+		if (part > left)
+			part = (size_t)left;
+		if (part) {
+			*n += count(lines->buffer + lines->start, part, lines->separator);
+			lines->start += part;
+			last = lines->buffer[lines->start - 1];
+		} else {
+			rc = in_lines_fill(lines, FIRST_SIZE);
+		}
+	}
+	*n += last != lines->separator;
 	return rc;
 }
 

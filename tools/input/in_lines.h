@@ -23,7 +23,7 @@ struct in_lines {
 	size_t start;     /* what is left to deliver: buffer[start..end) */
 	size_t end;
 	uint64_t line;    /* number of the last line delivered, from 1 */
-	uint64_t filled;  /* bytes that came from the source so far */
+	uint64_t filled;  /* how far in the source the bytes have come from so far */
 };
 
 /** The most bytes of a line or text, of which there are `max` in any case. */
@@ -79,6 +79,15 @@ enum in_result in_lines_fill(struct in_lines *lines, size_t max);
  * @return IN_ROW; IN_END if the file ends before; IN_FATAL as above
  */
 enum in_result in_lines_need(struct in_lines *lines, size_t n);
+
+/**
+ * Pass over bytes, as they are.
+ *
+ * @param offset  where to go on, as in_lines_offset() tells it; not before that
+ * @param n       set to the lines among these bytes; half a line at the end of the file is one
+ * @return IN_ROW; IN_END if the file ends before; IN_FATAL with a reason in `source`
+ */
+enum in_result in_lines_pass(struct in_lines *lines, uint64_t offset, uint64_t *n);
 
 /** How far the bytes in the buffer are from the beginning of the (decompressed) file. */
 uint64_t in_lines_offset(const struct in_lines *lines);

@@ -15,6 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Of a file whose rows are read one by one: room for its header, if that is not long. */
+#define HEADER_SIZE ((size_t)4 << 10)
+
 void in_reader_init(struct in_reader *reader, unsigned bits)
 {
 	static const struct in_columns default_columns;
@@ -42,13 +45,15 @@ static void close_input(struct in_reader *reader)
 		close(reader->lines.source.fd);
 	reader->bytes += reader->lines.source.bytes;
 	in_lines_begin(&reader->lines, -1, '\n');
-	reader->line = reader->row = 0;
+	reader->line = reader->row = reader->row_begins = 0;
+	reader->head_size = 0;
 }
 
 void in_reader_free(struct in_reader *reader)
 {
 	close_input(reader);
 	free(reader->kept.bytes);
+	free(reader->head.bytes);
 	in_lines_free(&reader->lines);
 }
 
@@ -92,18 +97,98 @@ enum in_result in_reader_open(struct in_reader *reader, const char *path,
 	return IN_ROW;
 }
 
+/* Read a part into the buffer. */
+static enum in_result read_part(struct in_reader *reader, int fd, uint64_t offset, size_t size)
+{
+	if (in_lines_part(&reader->lines, fd, separator(reader), offset, size) == IN_ROW)
+		return IN_ROW;
+	return in_fail(reader, in_reader_lacks_memory(reader) ? IN_FATAL : IN_REJECTED, "%s",
+		       reader->lines.source.reason);
+}
+
+/* Let the format learn from the beginning of a file. */
+static enum in_result read_beginning(struct in_reader *reader, int fd)
+{
+	const struct in_lines *lines = &reader->lines;
+	size_t size = HEADER_SIZE, most;
+	struct stat status;
+	enum in_result rc;
+
+	if (fstat(fd, &status))
+		return in_fail(reader, IN_REJECTED, "cannot read: %s", strerror(errno));
+	most = (uint64_t)status.st_size < IN_MAX_LINE ? (size_t)status.st_size : IN_MAX_LINE;
+	for (;; size *= 16) {
+		int is_all = size >= most;
+
+		if (is_all)
+			size = most;
+		rc = read_part(reader, fd, 0, size);
+		if (rc == IN_ROW)
+			rc = reader->format->begin(reader);
+		/* What goes up to the end of the part may go on behind it. */
+		if (is_all || (rc == IN_ROW && lines->start < lines->end))
+			break;
+	}
+	return rc == IN_ROW || in_reader_lacks_memory(reader) ? rc : IN_REJECTED;
+}
+
 enum in_result in_reader_open_part(struct in_reader *reader, const char *path,
 				   const struct in_format *format, int fd, uint64_t offset,
 				   size_t size)
 {
 	enum in_result rc = begin_input(reader, path, format);
 
-	if (rc != IN_ROW)
-		return rc;
-	if (in_lines_part(&reader->lines, fd, separator(reader), offset, size) != IN_ROW)
-		return in_fail(reader, in_reader_lacks_memory(reader) ? IN_FATAL : IN_REJECTED,
-			       "%s", reader->lines.source.reason);
+	if (rc == IN_ROW && format->begin && reader->columns->header)
+		rc = read_beginning(reader, fd);
+	return rc == IN_ROW ? read_part(reader, fd, offset, size) : rc;
+}
+
+/* Seek in a regular file: IN_END if it has no row that ends there, IN_SKIPPED if it is none. */
+static enum in_result seek(struct in_lines *lines, uint64_t offset)
+{
+	int fd = lines->source.fd;
+	off_t at = lseek(fd, 0, SEEK_CUR), end;
+	struct stat status;
+	char last;
+
+	if (lines->source.codec || at < 0 || fstat(fd, &status) || !S_ISREG(status.st_mode))
+		return IN_SKIPPED;
+	/* Standard input may have begun anywhere. */
+	at -= (off_t)lines->source.bytes;
+	if (offset > INT64_MAX || (uint64_t)(status.st_size - at) < offset)
+		return IN_END;
+	end = at + (off_t)offset;
+	if (pread(fd, &last, 1, end - 1) != 1 || lseek(fd, end, SEEK_SET) < 0)
+		return IN_END;
+	if (last != lines->separator && end < status.st_size)
+		return IN_END;
+	lines->start = lines->end = 0;
+	lines->filled = lines->source.bytes = offset;
+	lines->at_end = 0;
 	return IN_ROW;
+}
+
+enum in_result in_reader_pass(struct in_reader *reader, uint64_t offset, uint64_t line)
+{
+	struct in_lines *lines = &reader->lines;
+	struct in_row row;
+	uint64_t n;
+	/* The header comes with the first row. Without one, the first bytes tell the codec. */
+	enum in_result rc = reader->columns->header ? in_reader_next(reader, &row) :
+						      in_lines_need(lines, 1);
+
+	if (rc == IN_ROW || rc == IN_REJECTED)
+		rc = offset < in_lines_offset(lines) ? IN_END : seek(lines, offset);
+	if (rc == IN_SKIPPED) {
+		rc = in_lines_pass(lines, offset, &n);
+		if (rc == IN_ROW && lines->line + n != line)
+			rc = IN_END;
+	}
+	lines->line = line;
+	if (rc == IN_FATAL)
+		return in_fail(reader, rc, "%s", lines->source.reason);
+	return rc == IN_ROW ? rc :
+			      in_fail(reader, IN_FATAL, "has other rows than were read before");
 }
 
 enum in_result in_reader_next(struct in_reader *reader, struct in_row *row)
@@ -172,6 +257,17 @@ enum in_result in_lack_memory(struct in_reader *reader)
 		       reader->lines.source.reason);
 }
 
+int in_count_cause(struct in_reader *reader, enum in_cause cause)
+{
+	struct in_causes *causes = &reader->causes;
+
+	if (causes->cause[cause].n++)
+		return 0;
+	in_write_place(reader->path, reader->line, causes->cause[cause].first,
+		       sizeof(causes->cause[cause].first));
+	return 1;
+}
+
 int in_reader_lacks_memory(const struct in_reader *reader)
 {
 	return reader->lines.source.sys_errno == ENOMEM;
@@ -190,6 +286,16 @@ enum in_result in_keep_line(struct in_reader *reader, const char *line)
 	return IN_ROW;
 }
 
+void in_keep_head(struct in_reader *reader)
+{
+	struct in_room room = reader->head;
+
+	reader->head = reader->kept;
+	reader->head_size = reader->kept_size;
+	reader->kept = room;
+	reader->kept_size = 0;
+}
+
 enum in_result in_next_line(struct in_reader *reader, const char **line, size_t *size)
 {
 	enum in_result rc = in_lines_next(&reader->lines, line, size);
@@ -197,7 +303,7 @@ enum in_result in_next_line(struct in_reader *reader, const char **line, size_t 
 	if (rc != IN_END)
 		reader->line = reader->lines.line;
 	/* The byte order mark that some editors put before UTF-8. */
-	if (rc == IN_ROW && reader->line == 1 && *size >= 3 &&
+	if (rc == IN_ROW && reader->line == 1 && !reader->row_begins && *size >= 3 &&
 	    memcmp(*line, "\xef\xbb\xbf", 3) == 0) {
 		*line += 3;
 		*size -= 3;

@@ -11,6 +11,7 @@
 
 #include <simidx_sketch.h>
 
+#include "input/in_causes.h"
 #include "input/in_columns.h"
 #include "input/in_lines.h"
 #include "input/in_room.h"
@@ -25,6 +26,13 @@ struct in_format {
 	int is_binary;       /* its rows are no lines */
 	/** Deliver the next row into `row`, which is empty; NULL when this build cannot. */
 	enum in_result (*next)(struct in_reader *reader, struct in_row *row);
+	/**
+	 * Learn from the beginning of an input what its rows need to be read, such as the names of
+	 * columns; next() does it if nobody has. NULL = there is nothing to learn.
+	 *
+	 * @return IN_ROW; IN_END: there is nothing; IN_FATAL with a reason
+	 */
+	enum in_result (*begin)(struct in_reader *reader);
 	size_t state_size;   /* of reader->state; all zero when an input begins; 0 = has none */
 	/** Free what the state holds, but not the state itself; NULL = holds nothing. */
 	void (*close)(void *state);
@@ -55,12 +63,15 @@ struct in_reader {
 	uint64_t bytes;            /* of the inputs before this one */
 	uint64_t row;              /* number of the row that is being read, from 1 */
 	uint64_t row_begins;       /* byte of the (decompressed) input at which it begins */
-	char reason[512];          /* after IN_FATAL, IN_REJECTED, IN_SKIPPED */
+	char reason[1024];         /* after IN_FATAL, IN_REJECTED, IN_SKIPPED */
+	struct in_causes causes;   /* of IN_REJECTED, in all inputs */
 	struct in_lines lines;
 	void *state;               /* what the format remembers of this input; or NULL */
 	int keeps_lines;           /* set it, and the line of each row is kept as it came */
 	struct in_room kept;       /* it, its end included: the first `kept_size` bytes */
 	size_t kept_size;          /* 0 = the row has no line */
+	struct in_room head;       /* with keeps_lines: the line of --header, too */
+	size_t head_size;          /* 0 = there is none, or it is not yet read */
 	int takes_weights;         /* set it, and in jsonl "weights" and "weights2" are read */
 };
 
@@ -95,8 +106,8 @@ enum in_result in_reader_open(struct in_reader *reader, const char *path,
 			      const struct in_format *format, int is_stdin);
 
 /**
- * Begin with a part of a file that is one or more whole rows, ending the input before. What a
- * format remembers of earlier rows is not known here, such as the columns that a header names.
+ * Begin with a part of a file that is one or more whole rows, ending the input before. Of the rest
+ * of the file only the header is looked at, if it has one.
  *
  * @param path    as in_reader_open(); only its name
  * @param fd      stays the caller's and where it is; not compressed
@@ -107,6 +118,16 @@ enum in_result in_reader_open(struct in_reader *reader, const char *path,
 enum in_result in_reader_open_part(struct in_reader *reader, const char *path,
 				   const struct in_format *format, int fd, uint64_t offset,
 				   size_t size);
+
+/**
+ * Pass over the first rows of an input whose rows are lines, after in_reader_open(). A file that
+ * is not compressed is sought in; of others the bytes are read.
+ *
+ * @param offset  where the last of these rows ends: in_lines_offset()
+ * @param line    how many lines they have: lines.line
+ * @return IN_ROW; IN_FATAL with a reason, also if there are no such rows
+ */
+enum in_result in_reader_pass(struct in_reader *reader, uint64_t offset, uint64_t line);
 
 /** The next row. */
 enum in_result in_reader_next(struct in_reader *reader, struct in_row *row);
@@ -140,6 +161,9 @@ enum in_result in_lack_memory(struct in_reader *reader);
  */
 int in_reader_lacks_memory(const struct in_reader *reader);
 
+/** Count why the row is going to be rejected. Returns whether it is the first one. */
+int in_count_cause(struct in_reader *reader, enum in_cause cause);
+
 /** For the line formats: the next line, its number and the reason if it is none. */
 enum in_result in_next_line(struct in_reader *reader, const char **line, size_t *size);
 
@@ -150,6 +174,9 @@ enum in_result in_next_line(struct in_reader *reader, const char **line, size_t 
  * @return IN_ROW; IN_FATAL with a reason
  */
 enum in_result in_keep_line(struct in_reader *reader, const char *line);
+
+/** For the formats with a header: the line that was kept last is that. */
+void in_keep_head(struct in_reader *reader);
 
 /**
  * For the binary formats: the next `n` bytes, one row; its number is counted in `line`.
@@ -218,6 +245,9 @@ int in_path_ends_in(const char *path, const char *suffix);
 
 /** Which option of `columns` makes no sense for a format, and why, or NULL. */
 const char *in_format_misfit(const struct in_format *format, const struct in_columns *columns);
+
+/** Whether rows of a format, written so, may have texts. */
+int in_format_may_have_texts(const struct in_format *format, const struct in_columns *columns);
 
 /** What to say when this build cannot read a format, or NULL. */
 const char *in_format_missing(const struct in_format *format);

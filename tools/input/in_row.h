@@ -50,6 +50,8 @@ struct in_row {
 	uint64_t fp2;                    /* IN_FINGERPRINT with has_fp2 */
 	const uint8_t *weights;          /* IN_FINGERPRINT: one a bit of fp; NULL = none */
 	const uint8_t *weights2;         /* the same for fp2: there if both of these are */
+	const char *value;               /* of the field that is asked for; NULL when it has none */
+	size_t value_size;
 	const char *text;                /* IN_TEXT */
 	size_t text_size;
 	const simidx_feature *features;  /* IN_FEATURES */

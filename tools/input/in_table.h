@@ -30,19 +30,24 @@ struct in_syntax {
 	/** Cut the next field off. Returns whether there was one. */
 	int (*next_field)(const struct in_reader *reader, struct in_cursor *cursor,
 			  struct in_field *field);
-	int escapes;  /* labels have backslash escapes */
+	int escapes;  /* labels and texts have backslash escapes */
 	int may_have_time; /* a fourth column is a time */
 };
 
 /** What is remembered of a table between two rows. */
 struct in_table_state {
 	struct in_table columns;
+	int has_begun;        /* they are known */
 	struct in_room label; /* the last one without its escapes */
+	struct in_room text;  /* likewise, or joined */
 };
 
 /** For struct in_format. */
 #define IN_TABLE_STATE_SIZE sizeof(struct in_table_state)
 void in_table_close(void *state);
+
+/** Which columns are read: by the header if there is one. For struct in_format. */
+enum in_result in_table_begin(struct in_reader *reader, const struct in_syntax *syntax);
 
 /** The next row of a table, for struct in_format. */
 enum in_result in_table_next(struct in_reader *reader, struct in_row *row,

@@ -27,7 +27,7 @@ static int has_texts(const struct ld_options *options, const char *path)
 
 	if (!format)
 		format = in_format_of_path(path, &reason);
-	return format == &in_format_text || format == &in_format_jsonl;
+	return format && in_format_may_have_texts(format, &options->inputs.columns);
 }
 
 /* Whether any input may; files of lists and directories have the format text by themselves. */
@@ -212,8 +212,8 @@ int ld_check_together(const struct ld_options *options)
 	if (options->inputs.nul_lists && !options->inputs.lists.n && !reads_keys(options))
 		return tl_usage_error("-0 is about the lists of --files-from and about -F ids and "
 				      "labels, and none is given");
-	if (options->inputs.hidden && !options->inputs.recursive)
-		return tl_usage_error("--hidden is about the directories of -r");
+	if (in_files_check_found(&options->inputs) != TL_PROCEED)
+		return TL_TROUBLE;
 	if (inserts && options->from.n)
 		return tl_usage_error("--from: indexes are taken over by a rebuild only, so "
 				      "--write insert does not fit");

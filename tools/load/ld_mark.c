@@ -115,6 +115,10 @@ int ld_mark_begin(const struct ld_options *options, unsigned bits, struct ld_mar
 		fprintf(out, " mode %d", (int)options->mode);
 	if (inputs->columns.time)
 		fprintf(out, " time %s", inputs->columns.time);
+	if (inputs->leave.max_bytes)
+		fprintf(out, " most %llu", (unsigned long long)inputs->leave.max_bytes);
+	for (i = 0; i < inputs->leave.exclude.n; i++)
+		fprintf(out, " not %s%c", inputs->leave.exclude.at[i], '\0');
 	for (i = 0; i < inputs->n_operands && !failed; i++)
 		failed = describe(out, 'o', inputs->operands[i]);
 	for (i = 0; i < inputs->lists.n && !failed; i++)

@@ -298,7 +298,10 @@ static const struct tl_option format_rows[] = {
 	{ TL_TERM("lines", "A fingerprint a line; ids are assigned.") },
 	{ TL_TERM("tsv", "The columns id, fingerprint, label. An id that is empty is assigned; the "
 			 "label may be empty or missing, and has the escapes \\t \\n \\r \\\\ "
-			 "\\xHH.") },
+			 "\\xHH. With --text-field, or a header that names \"text\" and no "
+			 "\"fp\", a row has a text and no fingerprint; then an id that is no "
+			 "number is the label, empty lines are no rows, and a text with other "
+			 "backslashes has no escapes.") },
 	{ TL_TERM("csv", "The same separated by commas, quoted as RFC 4180 says, without "
 			 "escapes.") },
 	{ TL_TERM("jsonl", "An object a line. \"id\": an integer is the id, a string the label. "
@@ -470,7 +473,7 @@ int ld_parse_options(int argc, char **argv, struct ld_options *options)
 
 void ld_free_options(struct ld_options *options)
 {
-	free(options->inputs.lists.at);
+	in_files_free_options(&options->inputs);
 	free(options->from.at);
 	tl_text_options_free(&options->text);
 }

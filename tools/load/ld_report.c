@@ -3,15 +3,14 @@
 
 #include "load/ld_report.h"
 
-#include "common/tl_escape.h"
 #include "common/tl_json.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
+#include "common/tl_report.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include <simidx_load.h>
 
@@ -24,22 +23,6 @@
 /* Less time is not worth a word. */
 #define LEAST_SECONDS 0.1
 
-static int open_output(const char *path, FILE **out)
-{
-	if (!path)
-		return 0;
-	*out = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
-	return *out ? 0 : tl_error("%s: cannot write: %s", path, strerror(errno));
-}
-
-/* Returns whether not all could be written; of standard output that is told in the end. */
-static int close_output(FILE *out)
-{
-	int failed = out != stdout && ferror(out);
-
-	return (out != stdout && fclose(out)) || failed;
-}
-
 int ld_report_begin(struct ld_report *report, const struct ld_options *options)
 {
 	memset(report, 0, sizeof(*report));
@@ -48,9 +31,9 @@ int ld_report_begin(struct ld_report *report, const struct ld_options *options)
 	report->started = report->phase_started = report->shown = tl_seconds();
 	report->wants_progress = tl_progress_wanted();
 	ld_report_phase(report, "read");
-	if (open_output(options->rejects, &report->rejects))
+	if (tl_report_open(options->rejects, "we", &report->rejects))
 		return TL_TROUBLE;
-	return open_output(options->summary, &report->summary);
+	return tl_report_open(options->summary, "we", &report->summary);
 }
 
 static void put_phases(struct tl_json *json, const struct ld_report *report)
@@ -70,9 +53,7 @@ static int write_summary(struct ld_report *report, int code)
 {
 	double seconds = tl_seconds() - report->started;
 	struct tl_json json = { .out = report->summary };
-	struct rusage usage;
 
-	getrusage(RUSAGE_SELF, &usage);
 	tl_json_open(&json, NULL, '{');
 	tl_json_signed(&json, "exit", code);
 	tl_json_string(&json, "write", report->way);
@@ -100,12 +81,12 @@ static int write_summary(struct ld_report *report, int code)
 	tl_json_real(&json, "seconds", seconds);
 	tl_json_real(&json, "rows_per_s", seconds > 0 ? (double)report->rows / seconds : 0);
 	tl_json_unsigned(&json, "bytes", report->bytes);
-	tl_json_unsigned(&json, "peak_rss", (uint64_t)usage.ru_maxrss * 1024);
+	tl_json_unsigned(&json, "peak_rss", tl_report_peak());
 	tl_json_unsigned(&json, "index_bytes", report->index_bytes);
 	put_phases(&json, report);
 	tl_json_close(&json, '}');
 	putc('\n', report->summary);
-	if (close_output(report->summary))
+	if (tl_report_close(report->summary))
 		return tl_error("%s: cannot write the summary: %s", report->options->summary,
 				strerror(errno));
 	return code;
@@ -120,33 +101,22 @@ int ld_report_end(struct ld_report *report, int code)
 		code = write_summary(report, code);
 	if (!report->rejects)
 		return code;
-	if (close_output(report->rejects))
+	if (tl_report_close(report->rejects))
 		code = tl_error("%s: cannot write all rejected rows", report->options->rejects);
 	report->rejects = NULL;
 	return code;
 }
 
-/* A line in --rejects. */
-static void list_reject(const struct ld_report *report, const char *place, const char *reason)
-{
-	if (!report->rejects)
-		return;
-	tl_put_message(report->rejects, place, strlen(place));
-	fputc('\t', report->rejects);
-	tl_put_message(report->rejects, reason, strlen(reason));
-	fputc('\n', report->rejects);
-}
-
 void ld_report_missing(struct ld_report *report, const char *place)
 {
 	report->missing++;
-	list_reject(report, place, "is not there");
+	tl_report_reject(report->rejects, place, "is not there");
 }
 
 void ld_report_undecided(struct ld_report *report, const char *place)
 {
 	report->undecided++;
-	list_reject(report, place, "undecided: others were first each time");
+	tl_report_reject(report->rejects, place, "undecided: others were first each time");
 }
 
 void ld_report_reject(struct ld_report *report, const char *place, const char *reason,
@@ -158,7 +128,7 @@ void ld_report_reject(struct ld_report *report, const char *place, const char *r
 
 	report->rejected++;
 	report->advised |= is_first;
-	list_reject(report, place, reason);
+	tl_report_reject(report->rejects, place, reason);
 	if (report->rejected <= MAX_REPORTED)
 		tl_error("%s%s%s%s", place, *place ? ": " : "", reason,
 			 is_first ? " (--on-duplicate first keeps what is there, without an error)"

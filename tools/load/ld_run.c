@@ -248,6 +248,7 @@ static int skip_rows(struct ld_run *run, uint64_t rows)
 			ld_report_work(&run->report, "skip", i, rows);
 	}
 	run->report.passed = in_reader_bytes(&run->reader);
+	run->reader.causes = (struct in_causes){ 0 };
 	return 0;
 }
 
@@ -506,10 +507,13 @@ static int run_inputs(struct ld_run *run)
 		run->report.stored = ld_target_stored(target) - run->report.touched;
 	run->report.way = ld_target_way(target);
 	is_measured = measure(run, code != 0);
-	if (code)
+	if (code) {
 		report_failure(run, is_measured);
-	else
+	} else {
+		in_causes_tell(&run->reader.causes);
+		in_files_tell(files);
 		ld_report_success(&run->report);
+	}
 	end(run);
 	in_files_close(files);
 	return !code && run->report.rejected + run->report.skipped_named + run->report.missing +

@@ -58,11 +58,11 @@ static int reject(struct ld_run *run, const struct ld_item *item, const char *re
 	known = run->options->mode == LD_IF_NEW ? report->duplicates : 0;
 	if (ld_report_too_many(report))
 		return ld_store_too_many(run);
-	if (report->rejected - known == LD_HOPELESS && run->mark.total == LD_HOPELESS)
-		return tl_error("the first 1,000 rows were all rejected, the last one because: %s; "
-				"nothing was stored",
-				reason);
-	return 0;
+	if (report->rejected - known != LD_HOPELESS || run->mark.total != LD_HOPELESS)
+		return 0;
+	in_causes_tell(&run->reader.causes);
+	return tl_error("the first 1,000 rows were all rejected, the last one because: %s; "
+			"nothing was stored", reason);
 }
 
 int ld_store_mark(struct ld_run *run, simidx_loader *loader, const struct ld_mark *mark)

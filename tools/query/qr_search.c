@@ -306,6 +306,9 @@ static unsigned kinds_of_rows(const struct search *search, char **operands, int 
 			kinds |= QR_MAY_BE_TEXT;
 		else if (format == &in_format_jsonl)
 			kinds |= QR_MAY_BE_TEXT | QR_MAY_BE_FINGERPRINT | QR_MAY_HAVE_MORE;
+		else if (format && in_format_may_have_texts(format, &search->columns))
+			kinds |= QR_MAY_BE_TEXT |
+				 (search->columns.text ? 0 : QR_MAY_BE_FINGERPRINT);
 		else
 			kinds |= QR_MAY_BE_FINGERPRINT;
 	}
@@ -326,7 +329,8 @@ static int check_operand(const struct search *search, const char *operand)
 	misfit = in_format_misfit(format ? format : &in_format_lines, &search->columns);
 	if (misfit)
 		return tl_usage_error("%s", misfit);
-	if (format == &in_format_jsonl)
+	if (format && format->takes & IN_TAKES_TEXT_FIELD &&
+	    in_format_may_have_texts(format, &search->columns))
 		return 0;
 	if (search->text_options.given && format != &in_format_text)
 		return tl_usage_error("--%s goes with texts, and the queries are %s",

@@ -104,7 +104,9 @@ static int read_line(struct reading *reading, struct in_side *side)
 	struct in_row row;
 	enum in_result found;
 	int goes_on = last && side->line > last->line && is_same(last->path, side->path) &&
-		      last->format == side->format && is_same(last->text_field, side->text_field);
+		      last->format == side->format &&
+		      is_same(last->text_field, side->text_field) &&
+		      last->has_header == side->has_header && last->delimiter == side->delimiter;
 
 	reading->last = NULL;
 	side->found = IN_UNREADABLE;
@@ -133,6 +135,8 @@ static int read_line(struct reading *reading, struct in_side *side)
 static int read_side(struct reading *reading, struct in_side *side)
 {
 	reading->columns.text = side->text_field;
+	reading->columns.header = side->has_header;
+	reading->columns.delimiter = side->delimiter;
 	return side->length ? read_at(reading, side) : read_line(reading, side);
 }
 

@@ -1,0 +1,394 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# Which row of a group stays, and what is said of it: identical and near, --identical.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+need_text
+export TMPDIR=$tmp/temporary
+mkdir "$TMPDIR"
+
+# ---- identical and near ----
+
+# The same bytes are 'same'; the same runs of words in other bytes are 100.0.
+mkdir texts
+echo 'one two three four five six' | tee texts/1 >texts/3
+echo 'one two three four five SIX' | tee texts/2 >texts/4
+echo 'something else that has other words' >texts/5
+run 0 "$dedup" -q -r texts
+output <<'END'
+1	same	keep	texts/1
+1	same	drop	texts/3
+1	100.0	drop	texts/2
+1	100.0	drop	texts/4
+END
+run 0 "$dedup" -q --json -r texts
+output <<'END'
+{"group":1,"similarity":100,"same":true,"keep":true,"path":"texts/1"}
+{"group":1,"similarity":100,"same":true,"keep":false,"path":"texts/3"}
+{"group":1,"similarity":100,"keep":false,"path":"texts/2"}
+{"group":1,"similarity":100,"keep":false,"path":"texts/4"}
+END
+run 0 "$dedup" -r texts
+says ' s: 3 near to others, in 1 group; 84 bytes could go (28 identical)'
+run 0 "$dedup" --identical -r texts
+says ' s: 2 identical to others, in 2 groups; 56 bytes could go (56 identical)'
+run 0 "$dedup" --stream texts/1 texts/2 texts/3 texts/5
+says ' s: 2 new, 2 near to others; 56 bytes left out (28 identical)'
+run 0 "$dedup" texts/1 texts/5
+says ' s: 0 near to others, in 0 groups'
+grep -q bytes err && fail 'bytes of nothing'
+run 0 "$dedup" -q --pairs -r texts
+sort out | diff - <(printf '%s\ttexts/%s\ttexts/%s\n' 100.0 2 1 100.0 3 2 100.0 4 1 100.0 4 3 same 3 1 same 4 2) ||
+	fail '--pairs'
+run 0 "$dedup" -q --pairs --identical -r texts
+output <<'END'
+same	texts/3	texts/1
+same	texts/4	texts/2
+END
+
+# Of those that are identical among themselves the best stays, though the first of the group has other bytes.
+run 0 "$dedup" -q --identical -r texts
+output <<'END'
+1	same	keep	texts/1
+1	same	drop	texts/3
+2	same	keep	texts/2
+2	same	drop	texts/4
+END
+run 0 "$dedup" -q --identical --drop-list -r texts
+output <<<$'texts/3\ntexts/4'
+touch -d '2026-11-20 10:00:00' texts/1 texts/2
+touch -d '2026-11-20 10:00:01' texts/3 texts/4
+run 0 "$dedup" -q --identical --keep newest --evidence evidence -r texts
+output <<'END'
+1	same	keep	texts/3
+1	same	drop	texts/1
+2	same	keep	texts/4
+2	same	drop	texts/2
+END
+[ "$(grep -c '"rule":"equal"' evidence)" -eq 2 ] && [ "$(wc -l <evidence)" -eq 2 ] || fail 'evidence of --identical'
+rm evidence
+
+# By the time of a file, and by its directory, whatever its time is.
+touch -d '2026-11-20 10:00:02' texts/2
+run 0 "$dedup" -q --keep newest -r texts
+output <<'END'
+1	same	keep	texts/2
+1	same	drop	texts/4
+1	100.0	drop	texts/1
+1	100.0	drop	texts/3
+END
+run 0 "$dedup" -q --keep oldest -r texts
+head -1 out | grep -qx '1	same	keep	texts/1' || fail '--keep oldest'
+run 0 "$dedup" --keep newest -F text texts/1 - < <(cat texts/3)
+says '1 document has no time of modification, and so stays only where no other has'
+mkdir -p dirs/a dirs/b/c dirs/bb
+cp texts/1 dirs/a/1
+cp texts/1 dirs/b/c/2
+cp texts/1 dirs/bb/3
+ln -s bb dirs/link
+for prefer in dirs/b dirs/b/ ./dirs/../dirs/b "$PWD/dirs/b" dirs/b/c/2; do
+	run 0 "$dedup" -q --prefer "$prefer" -r dirs
+	head -1 out | grep -qx '1	same	keep	dirs/b/c/2' || fail "--prefer $prefer: $(head -1 out)"
+done
+run 0 "$dedup" -q --prefer dirs/link --prefer dirs/a -r dirs
+head -1 out | grep -qx '1	same	keep	dirs/bb/3' || fail 'the first of two --prefer'
+# By any of its paths.
+ln dirs/bb/3 dirs/b/3
+run 0 "$dedup" -q --prefer dirs/bb dirs/a/1 dirs/b/3 dirs/bb/3
+head -1 out | grep -qx '1	same	keep	dirs/b/3' || fail '--prefer of another path of a file'
+# Whatever --keep says.
+printf ' and more of it' >>dirs/a/1
+run 0 "$dedup" -q --similarity 0.1 --prefer dirs/bb dirs/a/1 dirs/bb/3
+head -1 out | grep -qx '1	same	keep	dirs/bb/3' || fail '--prefer and the longest'
+run 0 "$dedup" -q --similarity 0.1 dirs/bb/3 dirs/a/1
+head -1 out | grep -qx '1	same	keep	dirs/a/1' || fail 'the longest'
+
+# A text that is changed meanwhile is in no group: nothing goes for it, and it does not go.
+mkfifo pipe
+mkdir changes
+awk 'BEGIN { for (i = 1; i <= 40; i++) printf "w%d ", i }' | tee changes/1 changes/2 >changes/3
+printf 'x y' >>changes/2
+printf 'x' >>changes/3
+("$dedup" -q changes/1 changes/2 changes/3 pipe >out 2>err; echo $? >code) &
+{ sleep 0.5; tr w v <changes/2 >texts/new; mv texts/new changes/2; echo something else; } >pipe
+wait
+[ "$(cat code)" = 1 ] || fail 'exit code of a run with a text that has changed'
+output <<'END'
+1	same	keep	changes/3
+1	97.2	drop	changes/1
+END
+says 'changes/2: has changed since it was read: left out'
+
+# ---- what does not fit ----
+
+run 2 "$dedup" --identical --stream texts/1
+says '--identical is about groups, --drop-list and --pairs, so --stream does not go with it'
+run 2 "$dedup" --identical --similarity 0.9 texts/1
+says '--identical asks for the same bytes, so --similarity does not go with it'
+run 2 "$dedup" --identical --no-verify texts/1
+says '--identical is about comparing texts, which --no-verify leaves out'
+for option in '--keep newest' '--prefer texts'; do
+	# shellcheck disable=SC2086
+	run 2 "$dedup" --stream $option texts/1
+	says "--stream keeps the first, as what is written cannot be taken back, so ${option% *} does not go with it"
+	# shellcheck disable=SC2086
+	run 2 "$dedup" --pairs $option texts/1
+	says "${option% *} is about what is left out, and with --pairs nothing is"
+	# shellcheck disable=SC2086
+	run 2 "$dedup" --no-verify $option texts/1
+	says "${option% *} is about comparing texts, which --no-verify leaves out"
+	printf '00000000000000ff\n00000000000000fe\n' >fps
+	# shellcheck disable=SC2086
+	run 2 "$dedup" -F lines $option fps
+	says "${option% *} is about texts, and the inputs have fingerprints"
+done
+run 0 "$dedup" -q --stream --keep first texts/1 texts/3
+run 0 "$dedup" -q --no-verify --keep first texts/1 texts/3
+run 2 "$dedup" --prefer no/such texts/1
+says '--prefer: no/such: No such file or directory'
+for rule in '' long max max: newest:x longest: maximum:x; do
+	run 2 "$dedup" --keep "$rule" texts/1
+	says "--keep: expected longest, shortest, newest, oldest, first, max:FIELD or min:FIELD, found '$rule'"
+done
+
+# ---- which row stays, against brute force ----
+
+need_json
+# 600 rows of 40 to 70 words: half of them are an earlier one with words exchanged, and cut or made longer.
+awk "$random"' BEGIN {
+	state = 11
+	for (i = 1; i <= 600; i++) {
+		from = i > 1 && rnd() < .7 ? 1 + int(rnd() * (i - 1)) % 60 : 0
+		edits = rnd() < .2 ? 0 : rnd() * 3
+		n[i] = from ? n[from] + (rnd() < .3 ? 0 : int(rnd() * 9) - 4) : 40 + int(rnd() * 30)
+		line = ""
+		for (w = 1; w <= n[i]; w++) {
+			if (!from || w > n[from])
+				word[i, w] = "w" int(rnd() * 4000)
+			else
+				word[i, w] = rnd() * 60 < edits ? "x" int(rnd() * 4000) : word[from, w]
+			line = line (w > 1 ? " " : "") word[i, w]
+		}
+		score = rnd() < .1 ? "\"none\"" : rnd() < .1 ? "null" : int(rnd() * 50) / 4 - 5
+		date = sprintf("20%02d-0%d-1%dT0%d:00:00%s", rnd() * 30, 1 + rnd() * 9, rnd() * 9, rnd() * 9, rnd() < .5 ? "Z" : "+01:00")
+		printf "{\"score\":%s,\"date\":\"%s\",\"label\":\"row %d\",\"text\":\"%s\"}\n", score, date, i, line
+	}
+}' >rows.jsonl
+
+# The similarity of each pair that shares a run of five words, both ways: line, line, similarity times 1,000,000, 1 if equal.
+sed 's/.*"text":"//; s/"}$//' rows.jsonl | awk '{
+	text[NR] = $0
+	n[NR] = 0
+	split("", seen)
+	split("", shared)
+	for (i = 1; i + 4 <= NF; i++) {
+		run = $i " " $(i+1) " " $(i+2) " " $(i+3) " " $(i+4)
+		if (run in seen)
+			continue
+		seen[run]
+		n[NR]++
+		count = split(rows[run], with, " ")
+		for (k = 1; k <= count; k++)
+			shared[with[k]]++
+		rows[run] = rows[run] " " NR
+	}
+	for (other in shared) {
+		is = int(1000000 * shared[other] / (n[NR] + n[other] - shared[other]) + 1e-6)
+		same = text[NR] == text[other]
+		print NR, other, is, same
+		print other, NR, is, same
+	}
+}' >pairs
+
+# expect KEYS [RANKS]: what is to be printed, made of the groups of --keep first (./first): the one with the
+# largest key of a group stays, and what is near to it goes; then the rest in the same way.
+expect() {
+	awk -F '\t' -v limit="$2" '
+	FILENAME == "pairs" { split($0, f, " "); is[f[1], f[2]] = f[3]; same[f[1], f[2]] = f[4]; next }
+	FILENAME == "keys" { split($0, f, " "); key[FNR] = f[1]; has[FNR] = f[1] != "-"; next }
+	function better(a, b) {
+		if (has[a] != has[b]) return has[a]
+		if (has[a] && key[a] + 0 != key[b] + 0) return key[a] + 0 > key[b] + 0
+		return a < b
+	}
+	# Whether b stands before c in the group of a.
+	function first(a, b, c) {
+		if (is[a, b] != is[a, c]) return is[a, b] > is[a, c]
+		if (same[a, b] != same[a, c]) return same[a, b]
+		return b < c
+	}
+	function put(group, similarity, what, row) {
+		printf "%d\t%s\t%s\trows.jsonl:%d\trow %d\n", group, similarity, what, row, row
+	}
+	function judge(    left, best, i, count, list, k, number, most, told) {
+		for (left = n; left > 0; left -= count + 1) {
+			best = 0
+			for (i = 1; i <= n; i++)
+				if (!gone[i] && (!best || better(row[i], row[best]))) best = i
+			gone[best] = 1
+			count = 0
+			number = row[best]
+			for (i = 1; i <= n; i++)
+				if (!gone[i] && is[row[best], row[i]] >= limit) {
+					list[++count] = row[i]
+					gone[i] = 1
+					if (row[i] < number) number = row[i]
+				}
+			if (!count) continue
+			put(number, "same", "keep", row[best])
+			for (i = 1; i <= count; i++) {
+				most = 0
+				for (k = 1; k <= count; k++)
+					if (list[k] && (!most || first(row[best], list[k], list[most])))
+						most = k
+				told = sprintf("%.1f", int(is[row[best], list[most]] / 1000) / 10)
+				put(number, same[row[best], list[most]] ? "same" : told, "drop", list[most])
+				list[most] = 0
+			}
+		}
+	}
+	{ line = $4; sub(/.*:/, "", line)
+		if ($3 == "keep") { judge(); n = 0; split("", gone) }
+		row[++n] = line + 0 }
+	END { judge() }' pairs keys first
+}
+run 0 "$dedup" -q --keep first rows.jsonl
+cp out first
+[ "$(grep -c drop first)" -gt 150 ] || fail "only $(grep -c drop first) rows are left out"
+text_size() { sed 's/.*"text":"//; s/"}$//' rows.jsonl | awk '{ print length($0) }'; }
+scores() { sed -E 's/.*"score":([^,]*),.*/\1/; s/("none"|null)/-/' rows.jsonl; }
+dates() { sed -E 's/.*"date":"([^"]*)".*/\1/' rows.jsonl | TZ=UTC date -f - +%s; }
+negative() { awk '{ print $1 == "-" ? $1 : -$1 }'; }
+for rule in longest shortest max:score min:score max:date min:date; do
+	case $rule in
+	longest) text_size ;;
+	shortest) text_size | negative ;;
+	max:score) scores ;;
+	min:score) scores | negative ;;
+	max:date) dates ;;
+	min:date) dates | negative ;;
+	esac >keys
+	expect keys 800000 >expected
+	for how in '--threads 1' '--threads 3 --memory 64M'; do
+		# shellcheck disable=SC2086
+		run 0 "$dedup" $how --keep $rule rows.jsonl
+		diff expected out >difference || { fail "--keep $rule"; head -5 difference; }
+	done
+	cmp -s first out && fail "--keep $rule changes nothing"
+	case $rule in
+	*score) says "$(grep -cx -- - keys) documents have no number or date of --keep, and so stay only where no other has" ;;
+	*) ! grep -q 'no number' err || fail "$rule: values are missing" ;;
+	esac
+	[ $rule != longest ] || cp out longest
+done
+run 0 "$dedup" -q rows.jsonl
+same out longest
+run 0 "$dedup" -q --drop-list rows.jsonl
+awk -F '\t' '$3 == "drop" { print $5 }' longest | diff - out >difference || fail '--drop-list'
+
+# Evidence tells of the rows that stay: these groups again. Near misses are of rows that stay.
+of() {
+	sed -n "s/.*[{,]\"$1\":\"\{0,1\}\([^,\"}]*\).*/\1/p;t;s/.*/-/p" "$2"
+}
+run 0 "$dedup" -q --accept 600 --all --near-misses 15 --evidence-texts 40 --evidence evidence rows.jsonl
+cp out longest.all
+grep '"keep":false' evidence >gone
+grep '"keep":true' evidence >misses
+paste <(of line2 gone) <(of line gone) <(of label2 gone) <(of label gone) <(of rule gone) | sort >told
+awk -F '\t' '{ sub(/.*:/, "", $4) } $3 == "keep" { keeper = $4; next }
+	{ printf "%s\t%s\trow %s\trow %s\t%s\n", keeper, $4, keeper, $4, $2 == "same" ? "equal" : "text" }' longest.all |
+	sort | diff - told >difference || { fail 'evidence of groups'; head -3 difference; }
+[ "$(wc -l <misses)" -gt 10 ] || fail "$(wc -l <misses) near misses"
+of line misses | sort >some
+awk -F '\t' '$3 == "drop" { sub(/.*:/, "", $4); print $4 }' longest.all | sort | comm -12 - some >wrong
+[ ! -s wrong ] || fail "near misses are told of rows that go: $(head -3 wrong)"
+paste -d'|' <(of rule gone) <(of excerpt gone) <(of excerpt2 gone) |
+	awk -F'|' '($1 == "equal") != ($2 == $3) || $2 == "-" || $3 == "-" { exit 1 }' || fail 'excerpts of groups'
+run 0 "$query" -q review --sample 5 evidence
+
+# Rows of a pipe are put aside, in the memory and on the disk that there is; without room the first stays.
+for how in '' '--memory 60M --threads 1'; do
+	# shellcheck disable=SC2086
+	run 0 "$dedup" -q $how -F jsonl - < <(cat rows.jsonl)
+	sed 's/\t-:/\trows.jsonl:/' out | diff longest - >difference || fail "rows of a pipe, $how"
+done
+run 0 "$dedup" --spill 40K -F jsonl - < <(cat rows.jsonl)
+grep -q ' documents cannot be compared again, so the first of their groups stays' err || fail "no room: $(cat err)"
+sed 's/\t-:/\trows.jsonl:/' out >short
+awk -F '\t' 'FILENAME == "pairs" { split($0, f, " "); is[f[1], f[2]] = f[3]; next }
+	{ sub(/.*:/, "", $4) } $3 == "keep" { keeper = $4; next }
+	is[keeper, $4] < 800000 && $2 != "fp" { print "not near: " $0 } $4 in gone { print "twice: " $0 } { gone[$4] }' \
+	pairs short >wrong
+[ ! -s wrong ] || fail "without room: $(head -2 wrong)"
+
+# ---- labels ----
+
+# A member that is named is the label, whatever "id" is; rows without one are named by their place.
+cat >labels.jsonl <<'END'
+{"id":"one","url":"/1","text":"one two three four five six"}
+{"id":"two","url":"/2","text":"one two three four five six"}
+{"id":3,"text":"one two three four five six"}
+{"id":"four","url":"a\tb\nc","text":"one two three four five six"}
+END
+run 0 "$dedup" -q --label-field url labels.jsonl
+printf '1\tsame\t%s\tlabels.jsonl:%s\n' keep $'1\t/1' drop $'2\t/2' drop 3 drop $'4\ta\\tb\\nc' | cmp - out || fail "labels of groups: $(cat out)"
+run 0 "$dedup" -q --label-field url --json labels.jsonl
+output <<'END'
+{"group":1,"similarity":100,"same":true,"keep":true,"path":"labels.jsonl","line":1,"label":"/1"}
+{"group":1,"similarity":100,"same":true,"keep":false,"path":"labels.jsonl","line":2,"label":"/2"}
+{"group":1,"similarity":100,"same":true,"keep":false,"path":"labels.jsonl","line":3}
+{"group":1,"similarity":100,"same":true,"keep":false,"path":"labels.jsonl","line":4,"label":"a\tb\nc"}
+END
+run 0 "$dedup" -q labels.jsonl
+head -2 out | cut -f 5 | diff - <(printf 'one\ntwo\n') || fail 'a string "id" is no label'
+run 1 "$dedup" --label-field url --drop-list labels.jsonl
+output <<<$'/2\nlabels.jsonl:3'
+says '1 name is not listed, because of line ends in it'
+run 0 "$dedup" -q --label-field url --drop-list -0 labels.jsonl
+printf '%s\0' /2 labels.jsonl:3 $'a\tb\nc' | cmp - out || fail '--drop-list -0 of labels'
+sed 's/"two"/2/' labels.jsonl | sed '3s/}/,"label":"three"}/' | head -3 >mixed.jsonl
+run 0 "$dedup" -q --pairs mixed.jsonl
+printf 'same\tmixed.jsonl:%s\tmixed.jsonl:%s\n' 2 $'1\t\tone' 3 $'1\tthree\tone' 3 $'2\tthree' | cmp - out || fail "labels of pairs: $(cat out)"
+run 0 "$dedup" -q --pairs --json mixed.jsonl
+output <<'END'
+{"similarity":100,"same":true,"path":"mixed.jsonl","line":2,"path2":"mixed.jsonl","line2":1,"label2":"one"}
+{"similarity":100,"same":true,"path":"mixed.jsonl","line":3,"label":"three","path2":"mixed.jsonl","line2":1,"label2":"one"}
+{"similarity":100,"same":true,"path":"mixed.jsonl","line":3,"label":"three","path2":"mixed.jsonl","line2":2}
+END
+run 0 "$dedup" -q --stream --dups left-out mixed.jsonl
+printf 'same\tmixed.jsonl:%s\tmixed.jsonl:1\t%s\tone\n' 2 '' 3 three | cmp - left-out || fail "labels of --dups: $(cat left-out)"
+# An index knows documents by their labels; the row has its own.
+run 0 "$dedup" -q --stream --index seen --label-field url --remember text labels.jsonl
+sed 's/"url":"/"url":"new/' labels.jsonl >again.jsonl
+rm -f left-out
+run 0 "$dedup" -q --stream --index seen --label-field url --dups left-out again.jsonl
+head -1 left-out | diff - <(printf 'same\tagain.jsonl:1\t/1\tnew/1\n') || fail 'labels of a second day'
+rm -f left-out
+run 0 "$dedup" -q --stream --against seen --label-field url --json --dups left-out again.jsonl
+head -1 left-out | diff - <(echo '{"similarity":100,"same":true,"path":"again.jsonl","line":1,"label":"new/1","label2":"/1","id2":0,"index2":"seen"}') ||
+	fail 'labels of another index'
+run 0 "$dedup" -q --against seen --label-field url again.jsonl
+head -2 out | diff - <(printf '1\tsame\tkeep\t/1\tseen\n1\tsame\tdrop\tagain.jsonl:1\tnew/1\n') || fail 'groups of another index'
+
+# ---- values of columns and of members in objects ----
+
+printf '%s\n' 'id,when,text' 'a,2026-01-02,one two three four five six' 'b,2026-01-03,one two three four five six' \
+	'c,,one two three four five six' >dates.csv
+run 0 "$dedup" --header --keep max:when dates.csv
+printf '1\tsame\t%s\tdates.csv:%s\n' keep $'3\tb' drop $'2\ta' drop $'4\tc' | cmp - out || fail "a column of csv: $(cat out)"
+says '1 document has no number or date of --keep, and so stays only where no other has'
+tail -n +2 dates.csv | tr , '\t' >dates.tsv
+run 0 "$dedup" -q --id-field 1 --text-field 3 --keep min:2 dates.tsv
+head -1 out | cut -f 3,4 | diff - <(printf 'keep\tdates.tsv:1\n') || fail 'a column of tsv by its number'
+run 2 "$dedup" --id-field 1 --text-field 3 --keep min:when dates.tsv
+says '--keep: without --header a column number is expected as FIELD, from 1'
+run 1 "$dedup" --header --keep max:date dates.csv
+says 'the header names no column "date", but'
+printf '{"meta":{"stars":%s},"text":"one two three four five six"}\n' 2 1e1 -3.5 '"4"' true >stars.jsonl
+run 0 "$dedup" --keep max:meta.stars stars.jsonl
+head -1 out | grep -qx '1	same	keep	stars.jsonl:2' || fail "a member of an object: $(cat out)"
+says '1 document has no number or date of --keep'
+run 0 "$dedup" -q --keep min:meta.stars stars.jsonl
+head -1 out | grep -qx '1	same	keep	stars.jsonl:3' || fail "the least: $(cat out)"
+finish

@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# --rejects and --summary of simidx-dedup.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+need_text
+need_json
+export TMPDIR=$tmp/temporary
+mkdir "$TMPDIR"
+
+printf '{"text":"one two three four five six"}\n%.0s' 1 2 >rows.jsonl
+printf '{"text":"one two three four five SIX"}\n[]\n{"text":"other words, and enough of them"}\n{"text":\n' >>rows.jsonl
+
+# of KEY: a member of ./summary.
+of() {
+	sed -n "s/.*[{,]\"$1\":\"\{0,1\}\([^,\"}]*\).*/\1/p" summary
+}
+
+run 1 "$dedup" --rejects rejects --summary summary rows.jsonl no/such/file
+[ "$(cut -f 1 rejects | tr '\n' ' ')" = 'rows.jsonl:4 rows.jsonl:6 no/such/file ' ] || fail "--rejects: $(cat rejects)"
+grep -qx 'rows.jsonl:4	expected a JSON object' rejects || fail "a reason: $(cat rejects)"
+grep -v '^no/such' rejects | sed 's/\t/: /' | while read -r line; do
+	grep -qF -- "$line" err || fail "not told: $line"
+done
+for is in exit:1 write:groups rows:7 documents:4 rejected:3 near:2 groups:1 near_bytes:54 identical_bytes:27 \
+	empty_texts:0 bytes:"$(stat -c %s rows.jsonl)"; do
+	[ "$(of "${is%:*}")" = "${is#*:}" ] || fail "$is: $(cat summary)"
+done
+[ "$(of peak_rss)" -gt 1000000 ] || fail 'no memory'
+rm rejects summary
+run 1 "$dedup" -q --stream --rejects rejects --summary summary rows.jsonl
+for is in exit:1 write:stream new:2 near:2 known:0; do
+	[ "$(of "${is%:*}")" = "${is#*:}" ] || fail "$is: $(cat summary)"
+done
+rm rejects summary
+run 1 "$dedup" -q --pairs --summary summary rows.jsonl
+[ "$(of pairs)" = 3 ] || fail "--pairs: $(cat summary)"
+rm summary
+# A run that fails has one, too.
+run 2 "$dedup" --bits 32 --summary summary rows.jsonl
+says '--bits is about bare fingerprints'
+[ "$(of exit)" = 2 ] || fail "a run that failed: $(cat summary)"
+rm summary
+
+# Nothing is replaced, and no file has two uses.
+cp rows.jsonl saved
+echo text >full
+for option in --rejects --summary; do
+	run 2 "$dedup" $option full rows.jsonl
+	says "full: is not empty, and $option replaces nothing: remove it, or name another file"
+	run 2 "$dedup" --stream --index seen $option full rows.jsonl
+	says "full: is not empty, and $option replaces nothing"
+	run 2 "$dedup" $option rows.jsonl rows.jsonl
+	says "rows.jsonl: is an input, so $option cannot write to it"
+	run 2 "$dedup" $option - rows.jsonl
+	says "$option: standard output has what is found; name a file"
+	run 2 "$dedup" --evidence both $option both rows.jsonl
+	says "--evidence and $option need a file each"
+	run 2 "$dedup" $option no/such/dir rows.jsonl
+	says 'no/such/dir: cannot write: No such file or directory'
+done
+run 2 "$dedup" --rejects both --summary both rows.jsonl
+says '--rejects and --summary need a file each'
+same saved rows.jsonl
+[ "$(cat full)" = text ] || fail 'a file was written over'
+[ ! -e seen ] || fail 'an index was made'
+[ -e /dev/full ] && { run 2 "$dedup" -q --summary /dev/full rows.jsonl; says '/dev/full: cannot write the summary: '; }
+finish

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "common/tl_report.h"
+
+#include "common/tl_escape.h"
+#include "common/tl_msg.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+
+int tl_report_open(const char *path, const char *mode, FILE **out)
+{
+	*out = NULL;
+	if (!path)
+		return 0;
+	*out = strcmp(path, "-") == 0 ? stdout : fopen(path, mode);
+	return *out ? 0 : tl_error("%s: cannot write: %s", path, strerror(errno));
+}
+
+int tl_report_close(FILE *out)
+{
+	int failed = out != stdout && ferror(out);
+
+	return (out != stdout && fclose(out)) || failed;
+}
+
+void tl_report_reject(FILE *out, const char *place, const char *reason)
+{
+	if (!out)
+		return;
+	tl_put_message(out, place, strlen(place));
+	fputc('\t', out);
+	tl_put_message(out, reason, strlen(reason));
+	fputc('\n', out);
+}
+
+uint64_t tl_report_peak(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (uint64_t)usage.ru_maxrss * 1024;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Files in which a program says what it did: --rejects, a line for each row that was left out of
+ * the work, and --summary, counts as JSON.
+ */
+
+#ifndef TL_REPORT_H
+#define TL_REPORT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+/**
+ * Open such a file.
+ *
+ * @param path  "-" is standard output; NULL: there is none
+ * @param mode  as of fopen()
+ * @param out   set to it, or to NULL
+ * @return 0, or TL_TROUBLE with a message
+ */
+int tl_report_open(const char *path, const char *mode, FILE **out);
+
+/**
+ * Close it.
+ *
+ * @return whether not all could be written, with errno; of standard output that is told in the end
+ */
+int tl_report_close(FILE *out);
+
+/** A line of --rejects: where the row is, a tab, and the reason. Nothing if `out` is NULL. */
+void tl_report_reject(FILE *out, const char *place, const char *reason);
+
+/** The most memory that this process has had, in bytes. */
+uint64_t tl_report_peak(void);
+
+#endif /* TL_REPORT_H */

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "dedup/dd_lines.h"
+
+#include "common/tl_escape.h"
+#include "common/tl_term.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The label is the last column; of a document of an index it stands for the path. */
+static void put_place(const struct dd_where *place)
+{
+	if (place->index) {
+		dd_columns_document(stdout, place->label, place->label_size, place->id);
+		putchar('\t');
+		dd_columns_path(stdout, place->index, 0);
+		return;
+	}
+	dd_columns_path(stdout, place->path, place->line);
+	if (!place->label)
+		return;
+	putchar('\t');
+	tl_put_escaped(stdout, place->label, place->label_size);
+}
+
+static void json_place(struct tl_json *json, const struct dd_where *place)
+{
+	if (!place->index)
+		dd_columns_json_path(json, place->path, place->line, "path", "line");
+	if (place->label)
+		tl_json_bytes(json, "label", place->label, place->label_size);
+	if (!place->index)
+		return;
+	tl_json_unsigned(json, "id", place->id);
+	dd_columns_json_path(json, place->index, 0, "index", NULL);
+}
+
+/* A line for a person, in columns. */
+static void show(const struct dd_lines *lines, uint64_t group, struct dd_similarity similarity,
+		 int is_kept, const struct dd_where *place)
+{
+	char number[TL_NUMBER_SIZE], text[TL_NUMBER_SIZE];
+
+	if (!lines->is_begun)
+		printf("    group  %7s        document\n",
+		       lines->kind == SIMIDX_DEDUP_FINGERPRINTS ? "bits" : "percent");
+	printf("%9s  %7s  %s  ", tl_term_count(number, group),
+	       dd_columns_write_similarity(text, lines->kind, similarity),
+	       is_kept ? "keep" : "drop");
+	put_place(place);
+	putchar('\n');
+}
+
+/*
+ * For a list whose reader may remove what it names: a name with a line end would be two, and "-"
+ * may be a file. A row has its label as its name, if it has one.
+ */
+static void put_removable(struct dd_lines *lines, const struct dd_where *place)
+{
+	int end = lines->options->inputs.nul_lists ? '\0' : '\n';
+	const char *name = place->label ? place->label : place->path;
+	size_t size = place->label ? place->label_size : strlen(place->path);
+
+	if (!place->line && strcmp(place->path, "-") == 0)
+		return;
+	if (memchr(name, end, size)) {
+		lines->n_broken++;
+		return;
+	}
+	fwrite(name, 1, size, stdout);
+	if (place->line && !place->label)
+		printf(":%" PRIu64, place->line);
+	putchar(end);
+}
+
+static void put_json(const struct dd_lines *lines, uint64_t group,
+		     struct dd_similarity similarity, int is_kept, const struct dd_where *place)
+{
+	struct tl_json json = { .out = stdout };
+
+	tl_json_open(&json, NULL, '{');
+	tl_json_unsigned(&json, "group", group);
+	dd_columns_json_similarity(&json, lines->kind, similarity);
+	tl_json_bool(&json, "keep", is_kept);
+	json_place(&json, place);
+	dd_columns_json_end(&json);
+}
+
+static void put_columns(const struct dd_lines *lines, uint64_t group,
+			struct dd_similarity similarity, int is_kept,
+			const struct dd_where *place)
+{
+	printf("%" PRIu64 "\t", group);
+	dd_columns_similarity(stdout, lines->kind, similarity);
+	fputs(is_kept ? "\tkeep\t" : "\tdrop\t", stdout);
+	put_place(place);
+	putchar('\n');
+}
+
+void dd_lines_put(struct dd_lines *lines, uint64_t group, struct dd_similarity similarity,
+		  int is_kept, const struct dd_where *place)
+{
+	if (lines->options->drop_list) {
+		if (!is_kept)
+			put_removable(lines, place);
+	} else if (lines->options->json) {
+		put_json(lines, group, similarity, is_kept, place);
+	} else if (tl_term_is()) {
+		show(lines, group, similarity, is_kept, place);
+	} else {
+		put_columns(lines, group, similarity, is_kept, place);
+	}
+	lines->is_begun = 1;
+}

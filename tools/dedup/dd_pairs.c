@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "dedup/dd_pairs.h"
+
+#include "common/tl_escape.h"
+#include "common/tl_msg.h"
+#include "dedup/dd_columns.h"
+
+/* The last columns are the labels of both rows, as far as they have some. */
+static void put_labels(FILE *out, const struct dd_fact *row, const struct dd_fact *other)
+{
+	if (!row->label && !other->label)
+		return;
+	putc('\t', out);
+	if (row->label)
+		tl_put_escaped(out, row->label, row->label_size);
+	if (!other->label)
+		return;
+	putc('\t', out);
+	tl_put_escaped(out, other->label, other->label_size);
+}
+
+static void json_label(struct tl_json *json, const char *key, const struct dd_fact *fact)
+{
+	if (fact->label)
+		tl_json_bytes(json, key, fact->label, fact->label_size);
+}
+
+static void json_place(struct tl_json *json, const struct dd_pairs *pairs,
+		       const struct dd_name *name, const char *path_key, const char *line_key)
+{
+	dd_columns_json_path(json, dd_files_path(pairs->files, name->file), name->line, path_key,
+			     line_key);
+}
+
+static void json_pair(const struct dd_pairs *pairs, struct tl_json *json,
+		      const struct dd_fact *row, const struct dd_keeper *keeper,
+		      const struct dd_fact *other)
+{
+	json_place(json, pairs, &row->name, "path", "line");
+	json_label(json, "label", row);
+	if (keeper->name)
+		json_place(json, pairs, keeper->name, "path2", "line2");
+	json_label(json, "label2", other);
+	if (keeper->label)
+		tl_json_bytes(json, "label2", keeper->label, keeper->label_size);
+	if (!pairs->options->pairs)
+		tl_json_unsigned(json, "id2", keeper->id);
+	if (keeper->index)
+		dd_columns_json_path(json, keeper->index, 0, "index2", NULL);
+}
+
+int dd_pairs_put(struct dd_pairs *pairs, FILE *out, const simidx_dedup_near *near,
+		 const simidx_dedup_row *row, const struct dd_keeper *keeper)
+{
+	const struct dd_similarity similarity = { near->similarity, near->flags };
+	struct dd_fact fact = dd_fact_of(row), other = { .label = NULL };
+	struct tl_json json = { .out = out };
+
+	if (keeper->name &&
+	    dd_keepers_fact(pairs->keepers, near->keeper, NULL, &pairs->label, &other))
+		return TL_TROUBLE;
+	/* The label of a file is its path. */
+	if (!fact.name.line)
+		fact.label = NULL;
+	if (!other.name.line)
+		other.label = NULL;
+	if (!pairs->options->json) {
+		dd_columns_similarity(out, pairs->kind, similarity);
+		putc('\t', out);
+		dd_columns_path(out, dd_files_path(pairs->files, fact.name.file), fact.name.line);
+		putc('\t', out);
+		dd_keepers_put(out, pairs->keepers, keeper);
+		put_labels(out, &fact, &other);
+		putc('\n', out);
+		return 0;
+	}
+	tl_json_open(&json, NULL, '{');
+	dd_columns_json_similarity(&json, pairs->kind, similarity);
+	json_pair(pairs, &json, &fact, keeper, &other);
+	dd_columns_json_end(&json);
+	return 0;
+}

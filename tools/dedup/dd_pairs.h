@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * A line about a document and what it is near to: of --pairs and --dups.
+ */
+
+#ifndef DD_PAIRS_H
+#define DD_PAIRS_H
+
+#include <stdio.h>
+
+#include "dedup/dd_keepers.h"
+#include "dedup/dd_options.h"
+
+/** What lines are made with. */
+struct dd_pairs {
+	const struct dd_options *options;
+	struct dd_files *files;
+	struct dd_keepers *keepers; /* with facts */
+	enum simidx_dedup_kind kind;
+	struct in_room label;       /* of a kept row */
+};
+
+/** Write one: in columns, or as --json asks for it. Returns 0, or TL_TROUBLE with a message. */
+int dd_pairs_put(struct dd_pairs *pairs, FILE *out, const simidx_dedup_near *near,
+		 const simidx_dedup_row *row, const struct dd_keeper *keeper);
+
+#endif /* DD_PAIRS_H */

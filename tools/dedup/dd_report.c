@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "dedup/dd_report.h"
+
+#include "common/tl_json.h"
+#include "common/tl_msg.h"
+#include "common/tl_report.h"
+#include "input/in_guard.h"
+
+#include <errno.h>
+#include <string.h>
+
+int dd_report_begin(struct dd_report *report, const struct dd_options *options)
+{
+	report->options = options;
+	if (tl_report_open(options->rejects, "ae", &report->rejects) ||
+	    tl_report_open(options->summary, "ae", &report->summary))
+		return TL_TROUBLE;
+	if (report->rejects)
+		in_guard_add_output(fileno(report->rejects), 0);
+	if (report->summary)
+		in_guard_add_output(fileno(report->summary), 0);
+	return 0;
+}
+
+static const char *way(const struct dd_options *options)
+{
+	return options->pairs	    ? "pairs" :
+	       options->stream	    ? "stream" :
+	       options->drop_list ? "drop-list" :
+				      "groups";
+}
+
+/* What was found: of groups, pairs or a filter. */
+static void put_found(struct tl_json *json, const struct dd_options *options,
+		      const struct dd_output_counts *counts, uint64_t documents)
+{
+	if (options->pairs) {
+		tl_json_unsigned(json, "pairs", counts->near);
+		return;
+	}
+	tl_json_unsigned(json, "near", counts->near);
+	if (options->stream) {
+		tl_json_unsigned(json, "new", documents - counts->near - counts->known);
+		tl_json_unsigned(json, "known", counts->known);
+	} else {
+		tl_json_unsigned(json, "groups", counts->groups);
+		tl_json_unsigned(json, "unread", counts->unread);
+		tl_json_unsigned(json, "valueless", counts->valueless);
+		tl_json_unsigned(json, "changed", counts->changed);
+	}
+	tl_json_unsigned(json, "spared", counts->spared);
+	tl_json_unsigned(json, "near_bytes", counts->bytes);
+	tl_json_unsigned(json, "identical_bytes", counts->same_bytes);
+}
+
+static void put_texts(struct tl_json *json, const simidx_dedup *dedup)
+{
+	simidx_dedup_counts counts = { .size = sizeof(counts) };
+
+	simidx_dedup_count(dedup, &counts);
+	tl_json_unsigned(json, "empty_texts", counts.empty);
+	tl_json_unsigned(json, "exhausted", counts.exhausted);
+	tl_json_unsigned(json, "too_long", counts.too_long);
+	tl_json_unsigned(json, "foreign", counts.foreign);
+	tl_json_unsigned(json, "note_bytes", counts.note_bytes);
+}
+
+static int write_summary(struct dd_report *report, int code, const struct dd_summary *all,
+			 const struct dd_output *output, const simidx_dedup *dedup, uint64_t bytes)
+{
+	struct tl_json json = { .out = report->summary };
+	struct dd_output_counts counts = { 0 };
+	double rows = (double)(all->documents + all->rejected);
+
+	if (output)
+		dd_output_count(output, &counts);
+	tl_json_open(&json, NULL, '{');
+	tl_json_signed(&json, "exit", code);
+	tl_json_string(&json, "write", way(report->options));
+	tl_json_unsigned(&json, "rows", all->documents + all->rejected);
+	tl_json_unsigned(&json, "documents", all->documents);
+	tl_json_unsigned(&json, "rejected", all->rejected);
+	tl_json_unsigned(&json, "skipped", all->skipped);
+	put_found(&json, report->options, &counts, all->documents);
+	put_texts(&json, dedup);
+	tl_json_unsigned(&json, "not_utf8", all->not_utf8);
+	tl_json_real(&json, "seconds", all->seconds);
+	tl_json_real(&json, "rows_per_s", all->seconds > 0 ? rows / all->seconds : 0);
+	tl_json_unsigned(&json, "bytes", bytes);
+	tl_json_unsigned(&json, "peak_rss", tl_report_peak());
+	tl_json_close(&json, '}');
+	putc('\n', report->summary);
+	if (tl_report_close(report->summary))
+		return tl_error("%s: cannot write the summary: %s", report->options->summary,
+				strerror(errno));
+	return code;
+}
+
+int dd_report_end(struct dd_report *report, int code, const struct dd_summary *all,
+		  const struct dd_output *output, const simidx_dedup *dedup, uint64_t bytes)
+{
+	if (report->summary)
+		code = write_summary(report, code, all, output, dedup, bytes);
+	if (report->rejects && tl_report_close(report->rejects))
+		code = tl_error("%s: cannot write all rejected rows", report->options->rejects);
+	return code;
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "dedup/dd_shards.h"
+
+#include "common/tl_msg.h"
+#include "common/tl_path.h"
+#include "dedup/dd_resume.h"
+#include "input/in_guard.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The first line of a file whose shard is not made yet. */
+struct head {
+	struct head *next;
+	uint32_t file;
+	size_t size;
+	char line[];
+};
+
+struct dd_shards {
+	const struct dd_options *options;
+	struct dd_files *files;
+	int resumes;
+	char path[PATH_MAX];   /* of the open one */
+	struct dd_sink *sink;  /* it; NULL: none is open */
+	uint32_t next;         /* the first file without a shard */
+	struct head *head, **last; /* in the order of files */
+};
+
+struct dd_shards *dd_shards_new(const struct dd_options *options, struct dd_files *files,
+				int resumes)
+{
+	struct dd_shards *shards = calloc(1, sizeof(*shards));
+
+	if (!shards) {
+		tl_error("out of memory");
+		return NULL;
+	}
+	shards->options = options;
+	shards->files = files;
+	shards->resumes = resumes;
+	shards->last = &shards->head;
+	return shards;
+}
+
+/* Forget the first lines of the files before this one. */
+static void drop_heads(struct dd_shards *shards, uint32_t file)
+{
+	struct head *head;
+
+	while (shards->head && shards->head->file < file) {
+		head = shards->head;
+		shards->head = head->next;
+		free(head);
+	}
+	if (!shards->head)
+		shards->last = &shards->head;
+}
+
+void dd_shards_free(struct dd_shards *shards)
+{
+	if (!shards)
+		return;
+	dd_sink_close(shards->sink);
+	drop_heads(shards, UINT32_MAX);
+	free(shards);
+}
+
+int dd_shards_head(struct dd_shards *shards, uint32_t file, const char *line, size_t size)
+{
+	struct head *head = malloc(sizeof(*head) + size);
+
+	if (!head)
+		return tl_error("out of memory");
+	*head = (struct head){ .file = file, .size = size };
+	memcpy(head->line, line, size);
+	*shards->last = head;
+	shards->last = &head->next;
+	return 0;
+}
+
+/* ---- making one ---- */
+
+static int write_path(char path[PATH_MAX], const char *dir, const char *below)
+{
+	return snprintf(path, PATH_MAX, "%s/%s", dir, below) < PATH_MAX ?
+		       0 :
+		       tl_error("%s/%s: the name is too long", dir, below);
+}
+
+/* The directories in which a file is to be. */
+static int make_directories(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		int failed;
+
+		*slash = '\0';
+		failed = mkdir(path, 0777) && errno != EEXIST ?
+				 tl_error("%s: cannot make the directory: %s", path,
+					  strerror(errno)) :
+				 0;
+		*slash = '/';
+		if (failed)
+			return failed;
+	}
+	return 0;
+}
+
+static int refuse_contents(const char *path)
+{
+	return tl_error("%s: is not empty, and --output-dir replaces nothing: remove it, or name "
+			"another directory", path);
+}
+
+static int put_head(struct dd_shards *shards, uint32_t file)
+{
+	const struct head *head;
+
+	drop_heads(shards, file);
+	head = shards->head;
+	return head && head->file == file ? dd_sink_put(shards->sink, head->line, head->size) : 0;
+}
+
+static int open_shard(struct dd_shards *shards, uint32_t file)
+{
+	if (write_path(shards->path, shards->options->output_dir,
+		       dd_files_below(shards->files, file)) ||
+	    make_directories(shards->path))
+		return TL_TROUBLE;
+	shards->sink = dd_sink_open(shards->path);
+	return shards->sink ? 0 : TL_TROUBLE;
+}
+
+static int begin_shard(struct dd_shards *shards, uint32_t file)
+{
+	int code = open_shard(shards, file);
+	struct stat status;
+
+	if (!code && !fstat(dd_sink_fd(shards->sink), &status) && status.st_size) {
+		if (!shards->resumes)
+			return refuse_contents(shards->path);
+		if (ftruncate(dd_sink_fd(shards->sink), 0))
+			return tl_error("%s: cannot remove what was not committed: %s",
+					shards->path, strerror(errno));
+	}
+	return code ? code : put_head(shards, file);
+}
+
+struct dd_sink *dd_shards_go_on(struct dd_shards *shards, uint32_t file,
+				const struct dd_place *place)
+{
+	if (open_shard(shards, file) || dd_resume_cut(shards->sink, shards->path, place))
+		return NULL;
+	shards->next = file + 1;
+	return shards->sink;
+}
+
+struct dd_sink *dd_shards_select(struct dd_shards *shards, uint32_t file)
+{
+	for (; shards->next <= file; shards->next++) {
+		if (shards->sink && dd_sink_commit(shards->sink, shards->options->index != NULL))
+			return NULL;
+		dd_sink_close(shards->sink);
+		shards->sink = NULL;
+		if (begin_shard(shards, shards->next))
+			return NULL;
+	}
+	return shards->sink;
+}
+
+/* ---- checks ---- */
+
+/* Hashes of what must differ. */
+struct hashes {
+	struct in_room room; /* uint64_t */
+	size_t n;
+};
+
+static int add_hash(struct hashes *hashes, const void *bytes, size_t size)
+{
+	if (in_room_have(&hashes->room, (hashes->n + 1) * sizeof(uint64_t)))
+		return tl_error("out of memory");
+	((uint64_t *)hashes->room.bytes)[hashes->n++] = simidx_feature_hash(bytes, size);
+	return 0;
+}
+
+static int add_file(struct hashes *hashes, const struct stat *status)
+{
+	const uint64_t key[2] = { status->st_dev, status->st_ino };
+
+	return add_hash(hashes, key, sizeof(key));
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static const uint64_t *sort(struct hashes *hashes)
+{
+	if (hashes->n)
+		qsort(hashes->room.bytes, hashes->n, sizeof(uint64_t), compare_hashes);
+	return hashes->room.bytes;
+}
+
+struct check {
+	const struct dd_options *options;
+	int resumes;
+	struct hashes names, inputs, outputs; /* outputs: those that are there */
+};
+
+/* Whether a path leads out of the directory that it is below. */
+static int leads_out(const char *below)
+{
+	while (below) {
+		if (strncmp(below, "..", 2) == 0 && (!below[2] || below[2] == '/'))
+			return 1;
+		below = strchr(below, '/');
+		below += below != NULL;
+	}
+	return 0;
+}
+
+/* What is at the place of a shard. */
+static int check_place(struct check *check, const char *path, const struct in_file *input)
+{
+	struct stat status;
+
+	if (in_guard_is_output(path) != IN_OUTPUT_NONE)
+		return tl_error("%s: would have the rows of %s, and another option writes to it, "
+				"too", path, input->path);
+	if (stat(path, &status))
+		return 0;
+	if (!S_ISREG(status.st_mode))
+		return tl_error("%s: is no file, so the rows of %s cannot be written to it", path,
+				input->path);
+	if (tl_path_is_same(path, input->path))
+		return tl_error("%s: is an input, so --output-dir cannot write to it", path);
+	return status.st_size && !check->resumes ? refuse_contents(path) :
+						   add_file(&check->outputs, &status);
+}
+
+static int check_input(struct check *check, const struct in_file *input)
+{
+	const char *dir = check->options->output_dir;
+	char path[PATH_MAX];
+	struct stat status;
+
+	if (input->is_stdin)
+		return tl_usage_error("--output-dir has a file for each input, so standard input "
+				      "does not go with it");
+	if (input->format->is_whole)
+		return tl_error("%s: would be one text, and --output-dir is for files of rows: -F "
+				"tells their format", input->path);
+	if (leads_out(input->below))
+		return tl_error("%s: leads out of the directory of --output-dir", input->path);
+	if (write_path(path, dir, input->below) || check_place(check, path, input) ||
+	    add_hash(&check->names, input->below, strlen(input->below)))
+		return TL_TROUBLE;
+	return stat(input->path, &status) ? 0 : add_file(&check->inputs, &status);
+}
+
+/* Call for each input. */
+static int walk(struct check *check, int (*visit)(struct check *, const struct in_file *))
+{
+	struct in_files *files = in_files_open(&check->options->inputs);
+	struct in_file input;
+	enum in_result rc;
+	int code = 0;
+
+	if (!files)
+		return tl_error("out of memory");
+	while (!code && !tl_stop_requested() &&
+	       ((rc = in_files_next(files, &input)) == IN_ROW || rc == IN_REJECTED))
+		if (rc == IN_ROW)
+			code = visit(check, &input);
+	in_files_close(files);
+	return code;
+}
+
+/* Two inputs whose names have this hash: they are the same file, or are refused. */
+struct twins {
+	struct check check;
+	uint64_t hash;
+	char *first;
+};
+
+static int compare_twin(struct check *check, const struct in_file *input)
+{
+	struct twins *twins = (struct twins *)check;
+
+	if (simidx_feature_hash(input->below, strlen(input->below)) != twins->hash)
+		return 0;
+	if (!twins->first) {
+		twins->first = strdup(input->path);
+		return twins->first ? 0 : tl_error("out of memory");
+	}
+	if (tl_path_is_same(twins->first, input->path))
+		return 0;
+	return tl_error("%s and %s would both be %s/%s: name a directory above them with -r, or "
+			"list them by --files-from, and their paths are kept",
+			twins->first, input->path, check->options->output_dir, input->below);
+}
+
+static int check_names(const struct dd_options *options, struct hashes *names)
+{
+	const uint64_t *name = sort(names);
+	int code = 0;
+
+	for (size_t i = 1; !code && i < names->n; i++) {
+		struct twins twins = { { .options = options }, name[i], NULL };
+
+		if (name[i] != name[i - 1] || (i > 1 && name[i] == name[i - 2]))
+			continue;
+		code = walk(&twins.check, compare_twin);
+		free(twins.first);
+	}
+	return code;
+}
+
+/* Shards that are there and empty may be inputs, by another name. */
+static int check_outputs(struct check *check)
+{
+	const uint64_t *input = sort(&check->inputs), *output = check->outputs.room.bytes;
+
+	for (size_t i = 0; i < check->outputs.n; i++)
+		if (check->inputs.n &&
+		    bsearch(&output[i], input, check->inputs.n, sizeof(*input), compare_hashes))
+			return tl_error("%s: has a file that would be written to and is an input",
+					check->options->output_dir);
+	return 0;
+}
+
+int dd_shards_check(const struct dd_options *options, int resumes)
+{
+	const struct in_files_options *inputs = &options->inputs;
+	struct check check = { .options = options, .resumes = resumes };
+	int code = 0;
+
+	for (size_t i = 0; !code && i < inputs->n_operands; i++)
+		if (tl_path_is_same(options->output_dir, inputs->operands[i]))
+			code = tl_error("%s: is an input, so --output-dir cannot write to it",
+					options->output_dir);
+	if (!code)
+		code = walk(&check, check_input);
+	if (!code)
+		code = check_names(options, &check.names);
+	if (!code)
+		code = check_outputs(&check);
+	free(check.names.room.bytes);
+	free(check.inputs.room.bytes);
+	free(check.outputs.room.bytes);
+	return code;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "dedup/dd_sink.h"
+
+#include "common/tl_emit.h"
+#include "common/tl_msg.h"
+#include "common/tl_options.h"
+#include "input/in_codec.h"
+#include "input/in_source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* With more bytes than this lines do not wait for the commit. */
+#define MOST_WAITING ((size_t)1 << 20)
+
+struct dd_sink {
+	const char *path;             /* NULL: standard output */
+	const struct in_codec *codec; /* NULL: it is not compressed */
+	FILE *file;
+	FILE *lines;                  /* in memory, of a compressed file; NULL: none wait */
+	char *waiting;
+	size_t n_waiting;
+};
+
+struct dd_sink *dd_sink_open(const char *path)
+{
+	struct dd_sink *sink = calloc(1, sizeof(*sink));
+
+	if (!sink) {
+		tl_error("out of memory");
+		return NULL;
+	}
+	sink->path = path;
+	sink->codec = path ? in_codec_of_path(path) : NULL;
+	sink->file = path ? fopen(path, "ae") : stdout;
+	if (sink->file)
+		return sink;
+	tl_error("%s: cannot write: %s", path, strerror(errno));
+	free(sink);
+	return NULL;
+}
+
+void dd_sink_close(struct dd_sink *sink)
+{
+	if (!sink)
+		return;
+	if (sink->lines)
+		fclose(sink->lines);
+	free(sink->waiting);
+	if (sink->path)
+		fclose(sink->file);
+	free(sink);
+}
+
+int dd_sink_fd(const struct dd_sink *sink)
+{
+	return fileno(sink->file);
+}
+
+int dd_sink_is_packed(const struct dd_sink *sink)
+{
+	return sink->codec != NULL;
+}
+
+/* ---- what is there ---- */
+
+static int cut(const struct dd_sink *sink, off_t committed)
+{
+	struct stat status;
+
+	if (committed < 0 || fstat(dd_sink_fd(sink), &status) || status.st_size <= committed)
+		return 0;
+	return ftruncate(dd_sink_fd(sink), committed) ?
+		       tl_error("%s: cannot remove what was not committed: %s", sink->path,
+				strerror(errno)) :
+		       0;
+}
+
+/* What is there can be read to its end: what is written behind it can be, too. */
+static int check_end(const struct dd_sink *sink)
+{
+	struct in_source source = { .fd = -1 };
+	char buffer[16384];
+	enum in_result result;
+	size_t got;
+	int fd = open(sink->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), code = 0, is_other;
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status))
+		code = tl_error("%s: cannot read: %s", sink->path, strerror(errno));
+	if (!code && S_ISREG(status.st_mode) && status.st_size) {
+		in_source_begin(&source, fd);
+		while ((result = in_source_read(&source, buffer, sizeof(buffer), &got)) == IN_ROW)
+			;
+		is_other = source.codec != sink->codec;
+		if (result != IN_END || is_other)
+			code = tl_error("%s: is not whole (%s), so nothing can be added: remove "
+					"it, or name another file", sink->path,
+					is_other ? "it is not compressed as its name says" :
+						   source.reason);
+	}
+	in_source_free(&source);
+	if (fd >= 0)
+		close(fd);
+	return code;
+}
+
+int dd_sink_begin(struct dd_sink *sink, char end, off_t killed_from)
+{
+	int code;
+
+	if (sink->codec) {
+		code = cut(sink, killed_from);
+		return code ? code : check_end(sink);
+	}
+	tl_emit_begin(sink->file, end, killed_from);
+	return 0;
+}
+
+/* ---- writing ---- */
+
+/* At once: a later write may find a little room again. Others look at standard output. */
+static int check_write(const struct dd_sink *sink)
+{
+	return sink->path && ferror(sink->file) ?
+		       tl_error("%s: cannot write: %s", sink->path, strerror(errno)) :
+		       0;
+}
+
+/* Make a member or frame of the lines that wait, which may be none. */
+static int pack(struct dd_sink *sink)
+{
+	unsigned char *packed;
+	size_t n;
+	int failed = sink->lines && fclose(sink->lines);
+
+	sink->lines = NULL;
+	packed = failed ? NULL : sink->codec->pack(sink->n_waiting ? sink->waiting : "",
+						   sink->n_waiting, &n);
+	failed = packed ? 0 : tl_error("out of memory");
+	if (!failed && fwrite(packed, 1, n, sink->file) != n)
+		failed = check_write(sink);
+	free(packed);
+	free(sink->waiting);
+	sink->waiting = NULL;
+	sink->n_waiting = 0;
+	return failed;
+}
+
+FILE *dd_sink_out(struct dd_sink *sink)
+{
+	if (!sink->codec)
+		return sink->file;
+	if (!sink->lines)
+		sink->lines = open_memstream(&sink->waiting, &sink->n_waiting);
+	if (!sink->lines)
+		tl_error("out of memory");
+	return sink->lines;
+}
+
+int dd_sink_wrote(struct dd_sink *sink)
+{
+	if (!sink->lines)
+		return check_write(sink);
+	return ftello(sink->lines) >= (off_t)MOST_WAITING ? pack(sink) : 0;
+}
+
+int dd_sink_put(struct dd_sink *sink, const char *bytes, size_t n)
+{
+	int code = 0;
+
+	for (size_t part; !code && n; n -= part, bytes += part) {
+		FILE *out = dd_sink_out(sink);
+
+		if (!out)
+			return TL_TROUBLE;
+		part = n < MOST_WAITING ? n : MOST_WAITING;
+		fwrite(bytes, 1, part, out);
+		code = dd_sink_wrote(sink);
+	}
+	return code;
+}
+
+int dd_sink_commit(struct dd_sink *sink, int is_synced)
+{
+	struct stat status;
+	int code = 0;
+
+	if (sink->codec && (sink->lines ||
+			    (!fstat(dd_sink_fd(sink), &status) && !status.st_size)))
+		code = pack(sink);
+	if (code)
+		return code;
+	if (is_synced)
+		return tl_emit_flush(sink->file, sink->path ? sink->path : "standard output");
+	if (!sink->path)
+		return fflush(stdout) && tl_output_failed() ? TL_TROUBLE : 0;
+	fflush(sink->file);
+	return check_write(sink);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "dedup/dd_texts.h"
+
+#include "common/tl_msg.h"
+#include "dedup/dd_again.h"
+#include "dedup/dd_memory.h"
+#include "input/in_room.h"
+
+#include <stdlib.h>
+
+#define SEATS 2
+
+/* One text has a quarter of the memory at most, so that two leave a half for the work at them. */
+#define SHARE 4
+
+/* Room for a text that is kept for the next one. */
+#define KEEP_ROOM ((size_t)1 << 20)
+
+struct dd_texts {
+	struct dd_files *files;
+	struct dd_facts *facts;
+	simidx_dedup *dedup;
+	struct dd_again *again;
+	uint64_t most;              /* bytes of memory for a text */
+	struct in_room room[SEATS]; /* of texts that were put aside */
+};
+
+struct dd_texts *dd_texts_new(const struct dd_options *options, struct dd_files *files,
+			      struct dd_facts *facts, simidx_dedup *dedup, uint64_t memory)
+{
+	struct dd_texts *texts = calloc(1, sizeof(*texts));
+
+	if (texts)
+		texts->again = dd_again_open(files, &options->inputs.columns, SEATS);
+	if (!texts || !texts->again) {
+		tl_error("out of memory");
+		free(texts);
+		return NULL;
+	}
+	texts->files = files;
+	texts->facts = facts;
+	texts->dedup = dedup;
+	texts->most = memory / SHARE;
+	simidx_dedup_limit(dedup, memory - SEATS * texts->most);
+	return texts;
+}
+
+void dd_texts_free(struct dd_texts *texts)
+{
+	if (!texts)
+		return;
+	dd_again_close(texts->again);
+	for (int i = 0; i < SEATS; i++)
+		free(texts->room[i].bytes);
+	free(texts);
+}
+
+/* Whether there is memory for what a row takes until its text is at hand. */
+static int has_room(const struct dd_texts *texts, const struct dd_fact *fact)
+{
+	uint64_t size = fact->length > fact->size ? fact->length : fact->size;
+
+	return size <= dd_memory_row(texts->most,
+				     dd_files_format(texts->files, fact->name.file)->is_whole);
+}
+
+static int read_again(struct dd_texts *texts, unsigned seat, const struct dd_fact *fact,
+		      struct dd_text *text)
+{
+	const simidx_dedup_place place = { fact->offset, fact->name.file, fact->length };
+	int rc = dd_again_read(texts->again, seat, &place, &text->bytes, &text->size);
+
+	if (rc)
+		text->bytes = NULL;
+	return rc == SIMIDX_E_NOMEM ? tl_error("out of memory") : 0;
+}
+
+int dd_texts_get(struct dd_texts *texts, unsigned seat, const struct dd_fact *fact,
+		 const simidx_dedup_near *near, struct dd_text *text)
+{
+	simidx_error err;
+	int code = 0, rc;
+
+	*text = (struct dd_text){ NULL, 0 };
+	if (!has_room(texts, fact))
+		return 0;
+	if (fact->length) {
+		code = read_again(texts, seat, fact, text);
+	} else if (fact->text) {
+		code = dd_facts_text(texts->facts, fact, &texts->room[seat]);
+		text->bytes = texts->room[seat].bytes;
+		text->size = fact->size;
+	} else if (near) {
+		rc = simidx_dedup_text(texts->dedup, near, &text->bytes, &text->size, &err);
+		if (rc)
+			text->bytes = NULL;
+		if (rc && rc != SIMIDX_E_NOT_FOUND)
+			code = rc < 0 ? tl_error("%s", err.text) : rc;
+	}
+	if (text->bytes && simidx_feature_hash(text->bytes, text->size) != fact->hash)
+		text->bytes = NULL;
+	return code;
+}
+
+void dd_texts_trim(struct dd_texts *texts)
+{
+	dd_again_trim(texts->again);
+	for (int i = 0; i < SEATS; i++)
+		if (texts->room[i].size > KEEP_ROOM) {
+			free(texts->room[i].bytes);
+			texts->room[i] = (struct in_room){ NULL, 0 };
+		}
+}

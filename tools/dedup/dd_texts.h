@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Texts of rows, once all is decided: read again from their files, from what the library has put
+ * aside of kept rows, or from what the tool has of others.
+ */
+
+#ifndef DD_TEXTS_H
+#define DD_TEXTS_H
+
+#include "dedup/dd_facts.h"
+#include "dedup/dd_files.h"
+#include "dedup/dd_options.h"
+
+struct dd_texts;
+
+/** A text, or nothing. */
+struct dd_text {
+	const char *bytes; /* NULL: it is not there any more */
+	size_t size;
+};
+
+/**
+ * Begin.
+ *
+ * @param dedup   has decided, and adds nothing any more
+ * @param memory  bytes for two texts and the work at them
+ * @return NULL with a message
+ */
+struct dd_texts *dd_texts_new(const struct dd_options *options, struct dd_files *files,
+			      struct dd_facts *facts, simidx_dedup *dedup, uint64_t memory);
+
+/** Free. NULL is allowed. */
+void dd_texts_free(struct dd_texts *texts);
+
+/**
+ * The text of a row, as it was: it has the hash that it had.
+ *
+ * @param seat  0 or 1: it is valid until the next call with the same seat
+ * @param near  names what is kept and has the same text, to which `fact` need not know a way; or
+ *              NULL. Such a text is valid until the next call with a `near`
+ * @param text  set to it; to nothing, if it is not there any more, or too long for the memory
+ * @return 0, or TL_TROUBLE with a message
+ */
+int dd_texts_get(struct dd_texts *texts, unsigned seat, const struct dd_fact *fact,
+		 const simidx_dedup_near *near, struct dd_text *text);
+
+/** Free the room of long texts. */
+void dd_texts_trim(struct dd_texts *texts);
+
+#endif /* DD_TEXTS_H */

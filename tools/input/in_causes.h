@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Why rows were rejected, counted over all inputs of a run: what concerns many rows is a matter of
+ * an option, and is told in the end with the option.
+ */
+
+#ifndef IN_CAUSES_H
+#define IN_CAUSES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Causes that are counted. */
+enum in_cause {
+	IN_NO_FIELD,    /* the member that has the text is missing */
+	IN_NO_STRING,   /* it is there and no string */
+	IN_NO_OBJECT,   /* a line is no JSON object */
+	IN_FEW_COLUMNS, /* a row of a table ends before the columns that are needed */
+	IN_N_CAUSES
+};
+
+/** Counts; all zero at first. */
+struct in_causes {
+	struct {
+		uint64_t n;
+		char first[160];  /* where the first one is, cut to this */
+	} cause[IN_N_CAUSES];
+	char field[80];           /* how the member is called, in quotes */
+	char names[240];          /* strings that the first row without it has */
+	char longest[80];         /* the longest of these */
+};
+
+/** Notices of what was counted. */
+void in_causes_tell(const struct in_causes *causes);
+
+#endif /* IN_CAUSES_H */

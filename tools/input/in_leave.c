@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "input/in_leave.h"
+
+#include "common/tl_msg.h"
+#include "common/tl_number.h"
+
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The first `n` bytes of a path, and its last part; of a directory also with a slash behind. */
+static int is_matched(const char *pattern, const char *path, size_t n, int is_directory)
+{
+	char name[PATH_MAX + 2];
+	const char *last;
+
+	if (n > PATH_MAX)
+		return 0;
+	memcpy(name, path, n);
+	name[n] = '\0';
+	last = strrchr(name, '/');
+	last = last ? last + 1 : name;
+	if (!fnmatch(pattern, name, 0) || !fnmatch(pattern, last, 0))
+		return 1;
+	if (!is_directory)
+		return 0;
+	strcpy(name + n, "/");
+	return !fnmatch(pattern, name, 0) || !fnmatch(pattern, last, 0);
+}
+
+static int is_excluded(const struct in_leave_options *options, const char *path, size_t n,
+		       int is_directory)
+{
+	for (size_t i = 0; i < options->exclude.n; i++)
+		if (is_matched(options->exclude.at[i], path, n, is_directory))
+			return 1;
+	return 0;
+}
+
+int in_leave_entry(const struct in_leave_options *options, const char *path, int is_directory,
+		   struct in_left_out *counts)
+{
+	int is_out = is_excluded(options, path, strlen(path), is_directory);
+
+	counts->excluded += is_out;
+	return is_out;
+}
+
+int in_leave_listed(const struct in_leave_options *options, const char *path,
+		    struct in_left_out *counts)
+{
+	const char *slash;
+	int is_out = 0;
+
+	if (!options->exclude.n)
+		return 0;
+	/* As find(1) writes them. */
+	while (path[0] == '.' && path[1] == '/')
+		path += 2;
+	for (slash = strchr(path, '/'); slash && !is_out; slash = strchr(slash + 1, '/'))
+		is_out = slash > path && is_excluded(options, path, (size_t)(slash - path), 1);
+	is_out = is_out || is_excluded(options, path, strlen(path), 0);
+	counts->excluded += is_out;
+	return is_out;
+}
+
+int in_leave_large(const struct in_leave_options *options, const char *path, uint64_t bytes,
+		   struct in_left_out *counts)
+{
+	if (!options->max_bytes || bytes <= options->max_bytes)
+		return 0;
+	if (!counts->large++)
+		snprintf(counts->first_large, sizeof(counts->first_large), "%s", path);
+	return 1;
+}
+
+void in_leave_tell(const struct in_leave_options *options, const struct in_left_out *counts)
+{
+	char n[TL_NUMBER_SIZE], most[TL_NUMBER_SIZE];
+
+	if (counts->excluded)
+		tl_notice("%s file%s or director%s left out by --exclude",
+			  tl_write_count(counts->excluded, n), counts->excluded == 1 ? "" : "s",
+			  counts->excluded == 1 ? "y was" : "ies were");
+	if (counts->large)
+		tl_notice("%s file%s of more than %s bytes %s left out (first: %s)",
+			  tl_write_count(counts->large, n), counts->large == 1 ? "" : "s",
+			  tl_write_count(options->max_bytes, most),
+			  counts->large == 1 ? "was" : "were", counts->first_large);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "input/in_look.h"
+
+#include "common/tl_msg.h"
+#include "common/tl_path.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Bytes of a file that are looked at. */
+#define LOOKED_AT ((size_t)64 << 10)
+
+/* What bytes look like. */
+enum shape {
+	OTHER,
+	ARRAY,            /* an array begins there */
+	ARRAY_OF_OBJECTS, /* its first element begins as an object that has a member */
+	OBJECT_LINE,      /* the first line is an object */
+	OBJECT,           /* an object begins in the first line and goes on in the next one */
+	BRACE             /* of such an object the first line has nothing but the brace */
+};
+
+static int is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static const char *skip_blanks(const char *at, const char *end)
+{
+	while (at < end && is_blank(*at))
+		at++;
+	return at;
+}
+
+/* Whether an object begins here and has a member, as far as the bytes go. */
+static int has_member(const char *at, const char *end)
+{
+	if (at == end || *at != '{')
+		return 0;
+	at = skip_blanks(at + 1, end);
+	if (at == end || *at != '"')
+		return 0;
+	for (at++; at < end && *at != '"'; at++)
+		if (*at == '\\')
+			at++;
+	at = at < end ? skip_blanks(at + 1, end) : end;
+	return at >= end || *at == ':';
+}
+
+static enum shape shape_of(const char *bytes, size_t n)
+{
+	const char *end = bytes + n, *at, *newline;
+
+	if (n >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
+		bytes += 3;
+	at = skip_blanks(bytes, end);
+	if (at == end)
+		return OTHER;
+	if (*at == '[')
+		return has_member(skip_blanks(at + 1, end), end) ? ARRAY_OF_OBJECTS : ARRAY;
+	if (*at != '{')
+		return OTHER;
+	newline = memchr(at, '\n', (size_t)(end - at));
+	if (!newline && n + 4 > LOOKED_AT)
+		return has_member(at, end) ? OBJECT_LINE : OBJECT;
+	if (newline)
+		end = newline;
+	while (is_blank(end[-1]))
+		end--;
+	if (end == at + 1)
+		return BRACE;
+	return has_member(at, end) && end[-1] == '}' ? OBJECT_LINE : OBJECT;
+}
+
+/* What is wrong, and what to do: `filter` is for jq. */
+static int refuse(const char *path, const char *what, const char *filter, int is_text,
+		  char reason[IN_LOOK_SIZE])
+{
+	char word[TL_PATH_WORD_SIZE], advice[IN_LOOK_SIZE / 2];
+
+	if (strcmp(path, "-") == 0 || in_codec_of_path(path))
+		snprintf(advice, sizeof(advice), "jq -c '%s' makes such lines", filter);
+	else
+		snprintf(advice, sizeof(advice), "jq -c '%s' %s | %s ... -F jsonl - reads them",
+			 filter, tl_path_word(path, word), tl_program());
+	snprintf(reason, IN_LOOK_SIZE, "is %s, and rows are objects, one a line: %s%s", what,
+		 advice, is_text ? "; -F text takes the file as one text" : "");
+	return 1;
+}
+
+int in_look_at(const char *path, const struct in_format *format, const char *bytes, size_t n,
+	       char reason[IN_LOOK_SIZE])
+{
+	enum shape shape = shape_of(bytes, n);
+	int is_text = format == &in_format_text;
+	/* By other names only what can hardly be anything else. */
+	int is_json = !is_text || in_path_ends_in(path, ".json");
+
+	if (!is_text && format != &in_format_jsonl)
+		return 0;
+	if (shape == ARRAY_OF_OBJECTS || (shape == ARRAY && is_json))
+		return refuse(path, "a JSON array", ".[]", is_text, reason);
+	if (shape == OBJECT_LINE && is_text) {
+		snprintf(reason, IN_LOOK_SIZE, "has a JSON object in its first line: -F jsonl "
+			 "reads a row a line; -F text takes the file as one text");
+		return 1;
+	}
+	/* In rows it may be one that is broken. */
+	if (is_json && (shape == BRACE || (shape == OBJECT && is_text)))
+		return refuse(path, "a JSON object of several lines", ".", is_text, reason);
+	return 0;
+}
+
+int in_look_into(const char *path, const struct in_format *format, char reason[IN_LOOK_SIZE])
+{
+	struct in_source source = { .fd = -1 };
+	size_t n = 0, got = 0;
+	char *bytes;
+	int fd, is_odd;
+
+	if (format != &in_format_text && format != &in_format_jsonl)
+		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bytes = fd >= 0 ? malloc(LOOKED_AT) : NULL;
+	in_source_begin(&source, fd);
+	source.plain = format == &in_format_text && !in_codec_of_path(path);
+	/* What the last read leaves of the room is less than a codec may need. */
+	while (bytes && n + 4 <= LOOKED_AT &&
+	       in_source_read(&source, bytes + n, LOOKED_AT - n, &got) == IN_ROW)
+		n += got;
+	is_odd = n > 0 && in_look_at(path, format, bytes, n, reason);
+	in_source_free(&source);
+	free(bytes);
+	if (fd >= 0)
+		close(fd);
+	return is_odd;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "input/in_member.h"
+
+#ifdef HAVE_JSON
+
+#include "input/in_columns.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Longest part of a name with points. */
+#define MAX_PART 255
+
+/* Objects in objects that are looked into for names to be told. */
+#define MAX_DEPTH 3
+
+#define DOTS ", ..."
+
+static const json_t *get(const json_t *object, const char *name, size_t size)
+{
+	char key[MAX_PART + 1];
+
+	if (!name[size])
+		return json_object_get(object, name);
+	if (size > MAX_PART)
+		return NULL;
+	memcpy(key, name, size);
+	key[size] = '\0';
+	return json_object_get(object, key);
+}
+
+const json_t *in_member(const json_t *object, const char *name, size_t size)
+{
+	const json_t *found = get(object, name, size), *inner;
+	const char *end = name + size, *point = found ? NULL : memchr(name, '.', size);
+
+	while (!found && point) {
+		inner = get(object, name, (size_t)(point - name));
+		if (json_is_object(inner))
+			found = in_member(inner, point + 1, (size_t)(end - point - 1));
+		point = memchr(point + 1, '.', (size_t)(end - point - 1));
+	}
+	return found;
+}
+
+/* Join strings; what is none is empty. */
+static enum in_found_text join(const json_t *const *part, size_t n, struct in_room *room,
+			       const char **text, size_t *size)
+{
+	size_t used = 0;
+
+	*size = n - 1;
+	for (size_t i = 0; i < n; i++)
+		*size += json_string_length(part[i]);
+	if (in_room_have(room, *size + 1))
+		return IN_TEXT_NO_MEMORY;
+	*text = room->bytes;
+	for (size_t i = 0; i < n; i++) {
+		char *to = (char *)room->bytes + used;
+
+		if (i)
+			*to++ = '\n';
+		if (json_is_string(part[i]))
+			to = mempcpy(to, json_string_value(part[i]), json_string_length(part[i]));
+		used = (size_t)(to - (char *)room->bytes);
+	}
+	return IN_TEXT_FOUND;
+}
+
+enum in_found_text in_member_text(const json_t *object, const char *list, struct in_room *room,
+				  const char **text, size_t *size)
+{
+	const json_t *value = in_member(object, list, strlen(list)), *part[IN_MOST_TEXTS];
+	struct in_name names[IN_MOST_TEXTS];
+	size_t n = value || !strchr(list, ',') ? 0 : in_columns_names(list, names), n_strings = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		part[i] = in_member(object, names[i].name, names[i].size);
+		n_strings += json_is_string(part[i]);
+		if (part[i] && !json_is_string(part[i]) && !json_is_null(part[i]))
+			return IN_TEXT_NO_STRING;
+	}
+	if (n)
+		return n_strings ? join(part, n, room, text, size) : IN_TEXT_MISSING;
+	if (!value)
+		return IN_TEXT_MISSING;
+	if (!json_is_string(value))
+		return IN_TEXT_NO_STRING;
+	*text = json_string_value(value);
+	*size = json_string_length(value);
+	return IN_TEXT_FOUND;
+}
+
+/* ---- names to be told ---- */
+
+/* What is collected. */
+struct listing {
+	char *names, *longest;
+	size_t names_size, longest_size;
+	size_t length; /* of the longest string */
+	int is_full;
+};
+
+static void add_name(struct listing *listing, const char *path)
+{
+	size_t used = strlen(listing->names), room = listing->names_size - used - strlen(DOTS);
+
+	if (listing->is_full)
+		return;
+	if (snprintf(listing->names + used, room, "%s\"%s\"", used ? ", " : "", path) >=
+	    (int)room) {
+		strcpy(listing->names + used, DOTS);
+		listing->is_full = 1;
+	}
+}
+
+/* Strings of an object at a path, which ends in a point if there is one. */
+static void list_strings(const json_t *object, const char *path, int depth,
+			 struct listing *listing)
+{
+	char inner[MAX_PART + 1];
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)object, key, value) {
+		if ((size_t)snprintf(inner, sizeof(inner), "%s%s", path, key) >= sizeof(inner) - 1)
+			continue;
+		if (json_is_object(value) && depth < MAX_DEPTH) {
+			strcat(inner, ".");
+			list_strings(value, inner, depth + 1, listing);
+		}
+		if (!json_is_string(value))
+			continue;
+		add_name(listing, inner);
+		if (json_string_length(value) <= listing->length && *listing->longest)
+			continue;
+		listing->length = json_string_length(value);
+		if (strlen(inner) < listing->longest_size)
+			strcpy(listing->longest, inner);
+	}
+}
+
+void in_member_strings(const json_t *object, char *names, size_t names_size, char *longest,
+		       size_t longest_size)
+{
+	struct listing listing = { names, longest, names_size, longest_size, 0, 0 };
+
+	*names = *longest = '\0';
+	list_strings(object, "", 0, &listing);
+}
+
+#endif
