@@ -137,16 +137,6 @@ void sxt_suite_add(sxt_suite *suite);
 /** For sxt_skip(). */
 void sxt_note_skip(const char *function, const char *why);
 
-/**
- * How many of n sets, or random rounds, a test does. With the address sanitizer each takes three
- * times as long, so it gets a quarter of them.
- */
-#ifdef __SANITIZE_ADDRESS__
-#define SXT_SOME(n) (((n) + 3) / 4)
-#else
-#define SXT_SOME(n) (n)
-#endif
-
 /* ------------------------------------------------------------------------------------------
  * For sxt_main.c only
  */

@@ -86,10 +86,10 @@ results() {
 	else
 		plain out*
 	fi
-	echo == dups
+	echo '== dups'
 	# The label of a keeper stands in place of where it is, or behind it, too.
 	plain dups* | cut -f 1-4
-	echo == evidence
+	echo '== evidence'
 	evidence_of why*
 }
 

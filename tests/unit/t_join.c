@@ -116,7 +116,7 @@ START_TEST(test_pairs_of_every_plan)
 	for (unsigned kind = 0; kind < SXT_JOIN_KINDS; kind++) {
 		char name[8] = { 'i', (char)('0' + kind), 0 };
 		char *path = sxt_path(t_dir, name);
-		sxt_join_docs docs = sxt_join_make(kind, SXT_SOME(601), 64, 0, &rng);
+		sxt_join_docs docs = sxt_join_make(kind, 601, 64, 0, &rng);
 		simidx *index = make(path, sxt_plans[_i], kind % 2, &docs);
 
 		sxt_join_store(&docs, 0, docs.n, index);
@@ -143,7 +143,7 @@ START_TEST(test_pairs_in_every_way)
 		for (unsigned p = 0; p < 2; p++) {
 			char name[8] = { 'i', (char)('0' + kind), (char)('0' + p), 0 };
 			char *path = sxt_path(t_dir, name);
-			sxt_join_docs docs = sxt_join_make(kind, SXT_SOME(302), 64, 0, &rng);
+			sxt_join_docs docs = sxt_join_make(kind, 302, 64, 0, &rng);
 			simidx *index = make(path, plan[p], 0, &docs);
 
 			sxt_join_store(&docs, 0, docs.n, index);
@@ -165,8 +165,7 @@ START_TEST(test_pairs_of_fewer_bits)
 	for (unsigned p = 0; p < SXT_N_PLANS; p++) {
 		char name[8] = { 'i', (char)('0' + p), 0 };
 		char *path = sxt_path(t_dir, name);
-		size_t n = SXT_SOME(202);
-		sxt_join_docs docs = sxt_join_make(p % SXT_JOIN_KINDS, n, bits[_i], 0, &rng);
+		sxt_join_docs docs = sxt_join_make(p % SXT_JOIN_KINDS, 202, bits[_i], 0, &rng);
 		simidx *index = make(path, sxt_plans[p], 0, &docs);
 
 		sxt_join_store(&docs, 0, docs.n, index);

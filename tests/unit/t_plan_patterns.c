@@ -426,7 +426,7 @@ static void check_near(const sx_plan *plan, uint64_t fp, const uint8_t *weights,
 	unsigned i, e, t, n_found, n_first;
 	uint64_t x, bit;
 
-	for (i = 0; i < SXT_SOME(150); i++) {
+	for (i = 0; i < 150; i++) {
 		x = fp;
 		for (e = 0; e < 1 + i % 16; e++) {
 			bit = UINT64_C(1) << sxt_rng_below(rng, plan->bits);

@@ -437,19 +437,19 @@ START_TEST(test_merge_that_was_cut_off)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_damaged_page_of_a_tree, 0, SXT_SOME(24) },
-	{ &test_labels_that_nothing_names, 0, SXT_SOME(4) },
-	{ &test_blocks_that_changed_places, 0, SXT_SOME(1) },
-	{ &test_damaged_copy_of_a_record, 0, SXT_SOME(6) },
+	{ &test_damaged_page_of_a_tree, 0, T_SOME(24) },
+	{ &test_labels_that_nothing_names, 0, T_SOME(4) },
+	{ &test_blocks_that_changed_places, 0, T_SOME(1) },
+	{ &test_damaged_copy_of_a_record, 0, T_SOME(6) },
 	{ &test_all_copies_of_a_record, 0, 6 },
 	{ &test_other_format, 0, 1 },
-	{ &test_damaged_hash_of_a_label, 0, SXT_SOME(2) },
-	{ &test_tables_that_disagree, 0, SXT_SOME(4) },
-	{ &test_merge_that_was_cut_off, 0, SXT_SOME(12) },
-	{ &test_sound_index_is_copied, 0, SXT_SOME(8) },
-	{ &test_one_damaged_entry, 0, SXT_SOME(40) },
-	{ &test_all_kinds_at_once, 0, SXT_SOME(8) },
-	{ &test_half_of_everything, 0, SXT_SOME(8) },
+	{ &test_damaged_hash_of_a_label, 0, T_SOME(2) },
+	{ &test_tables_that_disagree, 0, T_SOME(4) },
+	{ &test_merge_that_was_cut_off, 0, T_SOME(12) },
+	{ &test_sound_index_is_copied, 0, T_SOME(8) },
+	{ &test_one_damaged_entry, 0, T_SOME(40) },
+	{ &test_all_kinds_at_once, 0, T_SOME(8) },
+	{ &test_half_of_everything, 0, T_SOME(8) },
 };
 
 SXT_SUITE(repair, t_repair_set_up, t_repair_tear_down);

@@ -290,7 +290,7 @@ static unsigned char *copy_of_now(void)
 	return memcpy(bytes, now.bytes, now.size);
 }
 
-/* All pages are looked at in long runs; SXT_SOME says why fewer with the address sanitizer. */
+/* All pages are looked at in long runs; T_SOME says why fewer with the address sanitizer. */
 #ifdef __SANITIZE_ADDRESS__
 #define STEP 16u
 #else
@@ -478,11 +478,11 @@ START_TEST(test_header_of_an_older_commit)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_whatever_page_is_damaged, 0, SXT_SOME(16) },
-	{ &test_postings_of_an_older_commit, 0, SXT_SOME(4) },
-	{ &test_holes, 0, SXT_SOME(4) },
-	{ &test_more_documents_than_there_were, 0, SXT_SOME(2) },
-	{ &test_header_of_an_older_commit, 0, SXT_SOME(4) },
+	{ &test_whatever_page_is_damaged, 0, T_SOME(16) },
+	{ &test_postings_of_an_older_commit, 0, T_SOME(4) },
+	{ &test_holes, 0, T_SOME(4) },
+	{ &test_more_documents_than_there_were, 0, T_SOME(2) },
+	{ &test_header_of_an_older_commit, 0, T_SOME(4) },
 };
 
 SXT_SUITE(repair_changes, set_up, tear_down);

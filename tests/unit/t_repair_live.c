@@ -387,7 +387,7 @@ static const sxt_test tests[] = {
 	{ &test_labels_that_are_left_are_nobodys, 0, 4 },
 	{ &test_labels_that_are_left_hide_no_loss, 0, 4 },
 	{ &test_label_belongs_to_the_fresh_row, 0, 2 },
-	{ &test_lost_changes_are_told, 0, SXT_SOME(24) },
+	{ &test_lost_changes_are_told, 0, T_SOME(24) },
 	{ &test_all_changes_are_lost, 0, 4 },
 };
 

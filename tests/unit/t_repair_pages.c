@@ -196,9 +196,9 @@ START_TEST(test_lost_meta_page)
 END_TEST
 
 static const sxt_test tests[] = {
-	{ &test_pages_below_a_damaged_one, 0, SXT_SOME(6) },
-	{ &test_changed_transaction_number, 0, SXT_SOME(5) },
-	{ &test_lost_meta_page, 0, SXT_SOME(18) },
+	{ &test_pages_below_a_damaged_one, 0, T_SOME(6) },
+	{ &test_changed_transaction_number, 0, T_SOME(5) },
+	{ &test_lost_meta_page, 0, T_SOME(18) },
 };
 
 SXT_SUITE(repair_pages, t_repair_set_up, t_repair_tear_down);

@@ -276,7 +276,7 @@ START_TEST(test_modes_equal_the_model)
 		t_search_block_indexes(&s, on);
 		s.index->fresh->rows_read =
 			UINT64_MAX / 2; /* fresh rows are looked up from now on */
-		for (unsigned i = 0; i < (sxt_is_long() ? 200 : SXT_SOME(12)); i++)
+		for (unsigned i = 0; i < (sxt_is_long() ? 200 : 12); i++)
 			check_modes(&s, any_query(&s, weights));
 		for (unsigned i = 0; i < 3; i++) {
 			check_every_cut(&s);

@@ -151,7 +151,7 @@ static void search_plain_fp2(struct t_search *s)
 
 static void search_all(struct t_search *s)
 {
-	unsigned n = sxt_is_long() ? 200 : SXT_SOME(8);
+	unsigned n = sxt_is_long() ? 200 : 8;
 
 	for (unsigned i = 0; i < n; i++) {
 		search_weighted(s);

@@ -125,7 +125,7 @@ static void remove_all(struct t_tab *tab, uint64_t max_written)
 
 START_TEST(test_random_tables_equal_the_model)
 {
-	unsigned rounds = sxt_is_long() ? 600 : SXT_SOME(48), i;
+	unsigned rounds = sxt_is_long() ? 600 : 48, i;
 	struct t_rows list = { 0 };
 	struct t_tab tab;
 	sxt_rng rng;
@@ -145,8 +145,8 @@ START_TEST(test_random_tables_equal_the_model)
 			t_merge(&tab, &list, 0);
 			t_check_all(&tab);
 		}
-		if (i % 12 == 11)
-			remove_all(&tab, i % 24 == 11 ? 7 : 0);
+		if (i % 16 == 15)
+			remove_all(&tab, i % 32 == 15 ? 7 : 0);
 	}
 	remove_all(&tab, 0);
 	t_check_ranges(&tab, &rng, 3);
