@@ -131,6 +131,8 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_judge.h \
 	tools/dedup/dd_keep.c \
 	tools/dedup/dd_keep.h \
+	tools/dedup/dd_labels.c \
+	tools/dedup/dd_labels.h \
 	tools/dedup/dd_keepers.c \
 	tools/dedup/dd_keepers.h \
 	tools/dedup/dd_largest.c \

@@ -7,7 +7,7 @@
 set -eu
 
 [ -n "${SX_TEXT-}" ] && [ -n "${SX_JSON-}" ] && [ -n "${SX_ZSTD-}" ] || exit 77
-"$SX_MAKE" -C "$SX_BUILDDIR" bench/bn_label bench/bn_quality >/dev/null
+flock "$SX_BUILDDIR" "$SX_MAKE" -C "$SX_BUILDDIR" bench/bn_label bench/bn_quality >/dev/null
 bench=$SX_BUILDDIR/bench
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

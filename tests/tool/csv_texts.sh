@@ -52,6 +52,15 @@ cat rows.csv <(sed 1d second.csv) | cmp - added.csv || fail 'a header is written
 "$dedup" -q --stream --header --text-field 'the body' other.csv >>added.csv 2>err
 [ $? -eq 2 ] || fail 'rows were added below another header'
 says 'simidx-dedup: other.csv: its header is not the first line of the output'
+if [ -n "${SX_ZLIB-}" ]; then
+	rm -rf days
+	gzip -c rows.csv >packed.csv.gz
+	run 2 "$dedup" -q --stream --header --text-field 'the body' --index days --output packed.csv.gz other.csv
+	says 'simidx-dedup: other.csv: its header is not the first line of the output'
+	run 0 "$dedup" -q --stream --header --text-field 'the body' --index days --output packed.csv.gz second.csv
+	gzip -dc packed.csv.gz | cmp - <(cat rows.csv <(sed 1d second.csv)) || fail 'a second day, compressed'
+	rm -rf days
+fi
 cat rows.csv <(sed 1d second.csv) | cmp - added.csv || fail 'a file was changed'
 
 # What is in the columns. A word as id is a label; "text" needs no option where there is no "fp".

@@ -31,27 +31,8 @@ awk "$random"' BEGIN {
 
 # The similarity of each pair that shares a run of five words: later line, earlier line, percent rounded down to
 # a tenth, and 1 if the texts are equal.
-sed 's/.*"text":"//; s/"}$//' rows.jsonl | awk '{
-	text[NR] = $0
-	n[NR] = 0
-	split("", seen)
-	split("", shared)
-	for (i = 1; i + 4 <= NF; i++) {
-		run = $i " " $(i+1) " " $(i+2) " " $(i+3) " " $(i+4)
-		if (run in seen)
-			continue
-		seen[run]
-		n[NR]++
-		count = split(rows[run], with, " ")
-		for (k = 1; k <= count; k++)
-			shared[with[k]]++
-		rows[run] = rows[run] " " NR
-	}
-	for (other in shared)
-		printf "%d %d %.1f %d\n", NR, other,
-		       int(1000 * shared[other] / (n[NR] + n[other] - shared[other]) + 1e-9) / 10,
-		       text[NR] == text[other]
-}' | sort >pairs
+sed 's/.*"text":"//; s/"}$//' rows.jsonl | shared_runs |
+	awk '{ printf "%d %d %.1f %d\n", $1, $2, int(1000 * $3 / $4 + 1e-9) / 10, $5 }' | sort >pairs
 
 # of KEY: the values of a member of each line of ./evidence, or - where there is none.
 of() {
@@ -197,6 +178,18 @@ for suffix in jsonl zst; do
 	wait $! 2>/dev/null
 	exec 3>&-
 	rm rows
+	if [ $suffix = zst ]; then
+		# What somebody else has added since stays.
+		cp killed.zst added.zst
+		echo '{"added":1}' | zstd -q >>added.zst
+		cp -r seen seen2
+		cp killed.zst half.zst
+		cat added.zst >killed.zst
+		run 0 "$dedup" -q --stream --index seen2 --evidence killed.zst second.jsonl
+		[ "$(zstd -dqc killed.zst | grep -c '"added":1')" -eq 1 ] || fail 'a member of another program is lost'
+		cat half.zst >killed.zst
+		rm -r seen2
+	fi
 	printf 'half a ' >>"killed.$suffix"
 	run 0 "$dedup" -q --stream --index seen --evidence "killed.$suffix" second.jsonl
 	if [ $suffix = zst ]; then

@@ -177,28 +177,10 @@ awk "$random"' BEGIN {
 }' >rows.jsonl
 
 # The similarity of each pair that shares a run of five words, both ways: line, line, similarity times 1,000,000, 1 if equal.
-sed 's/.*"text":"//; s/"}$//' rows.jsonl | awk '{
-	text[NR] = $0
-	n[NR] = 0
-	split("", seen)
-	split("", shared)
-	for (i = 1; i + 4 <= NF; i++) {
-		run = $i " " $(i+1) " " $(i+2) " " $(i+3) " " $(i+4)
-		if (run in seen)
-			continue
-		seen[run]
-		n[NR]++
-		count = split(rows[run], with, " ")
-		for (k = 1; k <= count; k++)
-			shared[with[k]]++
-		rows[run] = rows[run] " " NR
-	}
-	for (other in shared) {
-		is = int(1000000 * shared[other] / (n[NR] + n[other] - shared[other]) + 1e-6)
-		same = text[NR] == text[other]
-		print NR, other, is, same
-		print other, NR, is, same
-	}
+sed 's/.*"text":"//; s/"}$//' rows.jsonl | shared_runs | awk '{
+	is = int(1000000 * $3 / $4 + 1e-6)
+	print $1, $2, is, $5
+	print $2, $1, is, $5
 }' >pairs
 
 # expect KEYS [RANKS]: what is to be printed, made of the groups of --keep first (./first): the one with the
@@ -391,4 +373,21 @@ head -1 out | grep -qx '1	same	keep	stars.jsonl:2' || fail "a member of an objec
 says '1 document has no number or date of --keep'
 run 0 "$dedup" -q --keep min:meta.stars stars.jsonl
 head -1 out | grep -qx '1	same	keep	stars.jsonl:3' || fail "the least: $(cat out)"
+
+# A label in a drop list names one row and no other: neither one that stays nor one that has no text.
+cat >shared.jsonl <<'END'
+{"label":"x","text":"one two three four five six seven eight"}
+{"label":"y","text":"one two three four five six seven"}
+{"label":"y","text":"completely other words that are near to nothing at all"}
+{"label":"z","text":"one two three four five six seven"}
+{"label":"empty","text":""}
+{"label":"empty","text":"one two three four five six seven"}
+END
+run 0 "$dedup" --drop-list --similarity 0.5 shared.jsonl
+output <<'END'
+shared.jsonl:2
+z
+shared.jsonl:6
+END
+says 'simidx-dedup: 2 rows are listed by file and line, as other rows have the same label'
 finish

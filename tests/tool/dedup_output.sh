@@ -140,6 +140,19 @@ run 0 "$dedup" -q --stream --output-dir o2 -F jsonl -r in/a
 [ ! -e o2/o ] || fail 'shards are taken for inputs'
 rm -rf in/o o2
 
+# Two shards that are one file would replace each other.
+rm -rf o
+mkdir o
+: >o/z.jsonl
+ln o/z.jsonl o/3.jsonl
+run 2 "$dedup" --stream --output-dir o in/a/b/3.jsonl in/z.jsonl
+says 'o/3.jsonl: is a link, and each file of --output-dir must be one by itself'
+rm o/3.jsonl
+ln -s z.jsonl o/3.jsonl
+run 2 "$dedup" --stream --output-dir o in/a/b/3.jsonl in/z.jsonl
+says 'o/3.jsonl: is a link'
+rm -r o
+
 # Shards behind the last row, and of no row at all.
 rm -rf o
 run 0 "$dedup" -q --stream --output-dir o in/z.jsonl in/a/b/4.jsonl
@@ -184,12 +197,15 @@ refused two/a two/b/x.jsonl
 says 'two/a/x.jsonl: is not empty, and --output-dir replaces nothing'
 refused two/ -r two
 says 'two/: is an input, so --output-dir cannot write to it'
+ln -s two three
+: >two/c.jsonl
+cp two/a/x.jsonl two/a/c.jsonl
+echo two/c.jsonl >list
+refused three two/a/c.jsonl --files-from list
+says 'three: has a file that would be written to and is an input'
+rm two/c.jsonl two/a/c.jsonl three
 mkdir three
 : >three/x.jsonl
-ln three/x.jsonl two/c.jsonl
-refused three two/a/x.jsonl two/c.jsonl
-says 'three: has a file that would be written to and is an input'
-rm two/c.jsonl
 echo ../two/a/x.jsonl >list
 refused no --files-from list
 says '../two/a/x.jsonl: leads out of the directory of --output-dir'

@@ -77,6 +77,8 @@ start() {
 # results: what a run has written, in one file.
 results() {
 	if [ -d out ]; then
+		# What the next run has found of later shards is moved aside.
+		rm -f out/*.uncommitted.* out/c/*.uncommitted.*
 		(cd out && find . -type f | sort) >shards
 		cat shards
 		while read -r file; do

@@ -40,7 +40,7 @@ run 0 "$dedup" --stream --index ix --resume --output new a.jsonl
 says 'ix: the last run of these inputs came to its end: there is nothing to resume'
 same new before
 run 0 "$dedup" --stream --index ix --resume --output new b.jsonl
-says 'ix: the last run came to its end, and had other inputs: beginning'
+says 'ix: the last run came to its end, and had other inputs, or another --output-dir: beginning'
 cat a.jsonl b.jsonl | awk 'NR % 3' | cmp - new || fail 'other inputs'
 run 2 "$dedup" --stream --index ix --resume --output new -F jsonl - <c.jsonl
 says 'ix: the last run came to its end, so there is nothing to resume: without --resume these inputs are read'
@@ -122,6 +122,24 @@ same new new.jsonl
 # of the same run, and no document that is read again.
 cut -f 2 dups | sed 's/.*://' | cmp - <(seq 3 3 200; seq 1 3 201; seq 1 3 199) || fail 'dups of a run that was resumed'
 
+# A file that was removed, and another one that has its inode now, is not cut: that is known by its birth.
+if [ "$(stat -c %W new)" -gt 0 ]; then
+	killed_run KILL
+	was=$(stat -c %i new)
+	rm new
+	for i in $(seq 200); do
+		cat rows.jsonl >"filler.$i"
+		[ "$(stat -c %i "filler.$i")" -ne "$was" ] || break
+	done
+	if mv "filler.$i" new && [ "$(stat -c %i new)" -eq "$was" ]; then
+		refused 'new: is not what the run has written to that did not come to its end' a.jsonl pipe c.jsonl
+		same new rows.jsonl
+	else
+		echo 'not tried: no file gets an inode that has become free'
+	fi
+	rm -f filler.*
+fi
+
 # A signal asks to stop: what was committed stays.
 killed_run TERM
 resume a.jsonl pipe c.jsonl
@@ -137,6 +155,13 @@ run 0 "$dedup" -q --stream --index ix --resume --dups dups --output new c.jsonl
 same new new.jsonl
 
 # ---- too little memory, in each way of passing over what was read ----
+
+# Another --output-dir after a run that came to its end is another one.
+rm -rf ix o1 o2
+run 0 "$dedup" -q --stream --index ix --output-dir o1 a.jsonl
+run 0 "$dedup" --stream --index ix --output-dir o2 --resume a.jsonl
+says 'ix: the last run came to its end, and had other inputs, or another --output-dir: beginning'
+[ -e o2/a.jsonl ] || fail 'no shard in another --output-dir'
 
 # Fingerprints that differ in many bits; every tenth is the one five before. 58M are enough for 131,000.
 awk 'BEGIN { for (i = 0; i < 200000; i++) { x = (x * 69069 + 12345) % 4294967296
@@ -177,7 +202,11 @@ says 'nothing from there on was read'
 [ ! -e o/later ] || fail 'a shard that comes later is there'
 echo 'half a' >o/later
 echo 'half a' >>o/fps
-run 0 "$dedup" -q --stream -k 0 -F lines --index ix --dups dups2 --output-dir o --resume tables/fps tables/later
+echo 'of the kill before' >o/later.uncommitted.1
+run 0 "$dedup" --stream -k 0 -F lines --index ix --dups dups2 --output-dir o --resume tables/fps tables/later
+says 'o/later: had what was not committed, which is in o/later.uncommitted.2 now'
+same o/later.uncommitted.1 <(echo 'of the kill before')
+same o/later.uncommitted.2 <(echo 'half a')
 awk '!seen[$0]++' fps | cmp - o/fps || fail 'what was behind the last commit of a shard'
 same o/later /dev/null
 

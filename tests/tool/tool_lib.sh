@@ -124,3 +124,27 @@ finish() {
 	[ "$failures" -eq 0 ] || { echo "$failures failures"; exit 1; }
 	exit 0
 }
+
+# shared_runs: of each two lines of standard input that have a run of five words in common: the number of the later
+# one, that of the earlier one, how many runs are in both, how many in either, and 1 if they are equal.
+shared_runs() {
+	awk '{
+		text[NR] = $0
+		n[NR] = 0
+		split("", seen)
+		split("", shared)
+		for (i = 1; i + 4 <= NF; i++) {
+			run = $i " " $(i+1) " " $(i+2) " " $(i+3) " " $(i+4)
+			if (run in seen)
+				continue
+			seen[run]
+			n[NR]++
+			count = split(rows[run], with, " ")
+			for (k = 1; k <= count; k++)
+				shared[with[k]]++
+			rows[run] = rows[run] " " NR
+		}
+		for (other in shared)
+			print NR, other, shared[other], n[NR] + n[other] - shared[other], text[NR] == text[other]
+	}'
+}

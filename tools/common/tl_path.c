@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +133,20 @@ void tl_path_parent(const char *path, char *out, size_t size)
 		snprintf(out, size, ".");
 	else
 		snprintf(out, size, "%.*s", (int)(end - path), path);
+}
+
+int tl_path_sync_parent(const char *path)
+{
+	char parent[PATH_MAX];
+	int fd, rc;
+
+	tl_path_parent(path, parent, sizeof(parent));
+	fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* Some file systems sync no directories. */
+	rc = fd < 0 || (fsync(fd) && errno != EINVAL) ? -1 : 0;
+	if (fd >= 0)
+		close(fd);
+	return rc;
 }
 
 const char *tl_path_temporary(const char *chosen, const char *otherwise)

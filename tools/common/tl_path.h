@@ -54,6 +54,9 @@ const char *tl_path_word(const char *path, char word[TL_PATH_WORD_SIZE]);
 /** The directory that a path is in; "." for one without slashes. Cut to `size` bytes. */
 void tl_path_parent(const char *path, char *out, size_t size);
 
+/** Sync the directory of a path, as a new file lasts only then. -1 with errno if it cannot be. */
+int tl_path_sync_parent(const char *path);
+
 /**
  * Where temporary files go: to `chosen`, else to the directory that the environment names by
  * TMPDIR, else to `otherwise`, which may be NULL.

@@ -129,8 +129,8 @@ int dd_check_is_written(const char *path)
 {
 	return in_guard_is_output(path) == IN_OUTPUT_HAD_BYTES &&
 	       tl_error("%s: is an input, so nothing can be written to it: let --dups, "
-			"--evidence, --rejects, --summary or standard output be another file",
-			path);
+			"--evidence, --output, --rejects, --summary or standard output be another "
+			"file", path);
 }
 
 /* Add an input to what is known of all. */

@@ -382,6 +382,8 @@ static int begin(struct dd_groups *groups, uint64_t memory)
 
 	groups->lines.options = parts->options;
 	groups->lines.kind = groups->kind;
+	groups->lines.labels = parts->labels;
+	dd_labels_sort(parts->labels);
 	groups->state = calloc(dd_files_count(parts->files) + 1, 1);
 	if (!groups->state)
 		return tl_error("out of memory");
@@ -396,9 +398,13 @@ static int begin(struct dd_groups *groups, uint64_t memory)
 static void tell_odd(const struct dd_groups *groups)
 {
 	uint64_t changed = groups->counts.changed, broken = groups->lines.n_broken;
+	uint64_t shared = groups->lines.n_shared;
 
 	if (changed > MAX_REPORTED)
 		tl_error("%" PRIu64 " files in all have changed since they were read", changed);
+	if (shared)
+		tl_notice("%" PRIu64 " row%s listed by file and line, as other rows have the same "
+			  "label", shared, shared == 1 ? " is" : "s are");
 	if (broken)
 		tl_error("%" PRIu64 " name%s not listed, because of line ends in %s: -0 lists "
 			 "names that have them", broken, broken == 1 ? " is" : "s are",

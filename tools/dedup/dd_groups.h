@@ -18,6 +18,7 @@
 
 #include "dedup/dd_against.h"
 #include "dedup/dd_keepers.h"
+#include "dedup/dd_labels.h"
 
 struct dd_groups;
 
@@ -28,6 +29,7 @@ struct dd_groups_parts {
 	struct dd_facts *facts;
 	struct dd_keepers *keepers;
 	struct dd_evidence *evidence; /* NULL: none is written */
+	struct dd_labels *labels;     /* of all rows, for --drop-list */
 };
 
 /** None yet. NULL when memory is short. */

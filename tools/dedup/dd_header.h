@@ -23,7 +23,7 @@ struct dd_header {
 
 /**
  * An input has begun with its header. That of the first one is written, unless the output is a file
- * that begins with it already; a compressed one that has contents is taken for one.
+ * that begins with it already.
  *
  * @param reader  has kept the line
  * @param path    of the input; must live longer than `header`

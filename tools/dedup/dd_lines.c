@@ -56,13 +56,15 @@ static void show(const struct dd_lines *lines, uint64_t group, struct dd_similar
 
 /*
  * For a list whose reader may remove what it names: a name with a line end would be two, and "-"
- * may be a file. A row has its label as its name, if it has one.
+ * may be a file. A row has its label as its name, if no other row has it.
  */
 static void put_removable(struct dd_lines *lines, const struct dd_where *place)
 {
+	int is_single = place->label && dd_labels_is_single(lines->labels, place->label,
+							     place->label_size);
 	int end = lines->options->inputs.nul_lists ? '\0' : '\n';
-	const char *name = place->label ? place->label : place->path;
-	size_t size = place->label ? place->label_size : strlen(place->path);
+	const char *name = is_single ? place->label : place->path;
+	size_t size = is_single ? place->label_size : strlen(place->path);
 
 	if (!place->line && strcmp(place->path, "-") == 0)
 		return;
@@ -71,8 +73,9 @@ static void put_removable(struct dd_lines *lines, const struct dd_where *place)
 		return;
 	}
 	fwrite(name, 1, size, stdout);
-	if (place->line && !place->label)
+	if (place->line && !is_single)
 		printf(":%" PRIu64, place->line);
+	lines->n_shared += place->label && !is_single;
 	putchar(end);
 }
 

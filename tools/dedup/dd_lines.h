@@ -10,14 +10,17 @@
 #define DD_LINES_H
 
 #include "dedup/dd_columns.h"
+#include "dedup/dd_labels.h"
 #include "dedup/dd_options.h"
 
 /** How lines are written, and what was counted. */
 struct dd_lines {
 	const struct dd_options *options;
 	enum simidx_dedup_kind kind;
+	const struct dd_labels *labels; /* of all rows, for a drop list; sorted */
 	int is_begun;      /* there is a line */
 	uint64_t n_broken; /* names left out of a drop list, as they have line ends */
+	uint64_t n_shared; /* rows in it without their label, as another row has it, too */
 };
 
 /** Where a document is that is printed. */

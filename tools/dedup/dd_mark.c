@@ -3,6 +3,7 @@
 
 #include "dedup/dd_mark.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,21 +13,39 @@
 
 /*
  * Then numbers, hexadecimal, and what is remembered, a word. Numbers of a mark that is open:
- * device, inode and length of each file (earlier versions had two or three), and then the rest.
+ * device, inode, birth and length of each file, and then the rest. Of earlier versions only that
+ * word is read.
  */
-#define DONE "dd-mark2 done"
-#define OPEN "dd-mark2 open"
+#define DONE "dd-mark3 done"
+#define OPEN "dd-mark3 open"
+#define EARLIER "dd-mark2 "
 
-enum { N_PLACES = 3 * DD_N_WRITTEN, N_OPEN = N_PLACES + 8, N_DONE = 2 };
+enum { N_PLACE = 4, N_PLACES = N_PLACE * DD_N_WRITTEN, N_OPEN = N_PLACES + 8, N_DONE = 3 };
+
+static uint64_t born(int fd)
+{
+	struct statx status;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &status) || !(status.stx_mask & STATX_BTIME))
+		return 0;
+	return (uint64_t)status.stx_btime.tv_sec * 1000000000 + status.stx_btime.tv_nsec;
+}
 
 struct dd_place dd_mark_place(int fd)
 {
-	struct dd_place place = { 0, 0, 0 };
+	struct dd_place place = { 0, 0, 0, 0 };
 	struct stat status;
 
 	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
 		return place;
-	return (struct dd_place){ status.st_dev, status.st_ino, (uint64_t)status.st_size };
+	return (struct dd_place){ status.st_dev, status.st_ino, born(fd),
+				  (uint64_t)status.st_size };
+}
+
+int dd_mark_is_file(const struct dd_place *here, const struct dd_place *place)
+{
+	return here->inode && here->device == place->device && here->inode == place->inode &&
+	       here->born == place->born;
 }
 
 static char *put(char *to, uint64_t number)
@@ -41,16 +60,17 @@ void dd_mark_write(char text[DD_MARK_SIZE], const struct dd_mark *mark)
 	for (int i = 0; mark->is_open && i < DD_N_WRITTEN; i++) {
 		to = put(to, mark->place[i].device);
 		to = put(to, mark->place[i].inode);
+		to = put(to, mark->place[i].born);
 		to = put(to, mark->place[i].length);
 	}
 	to = put(to, mark->at.inputs);
 	to = put(to, mark->at.digest);
+	to = put(to, mark->names);
 	if (mark->is_open) {
 		to = put(to, mark->at.offset);
 		to = put(to, mark->at.line);
 		to = put(to, mark->at.rows);
 		to = put(to, mark->kind);
-		to = put(to, mark->names);
 		to = put(to, mark->first_id);
 	}
 	sprintf(to, " %s", dd_remember_word(mark->remember));
@@ -91,27 +111,27 @@ void dd_mark_read(const char *text, struct dd_mark *mark)
 
 	*mark = (struct dd_mark){ .remember = -1 };
 	mark->is_open = strncmp(text, OPEN, strlen(OPEN)) == 0;
+	if (strncmp(text, EARLIER, strlen(EARLIER)) == 0)
+		mark->remember = read_remember(text);
 	if (!mark->is_open && strncmp(text, DONE, strlen(DONE)) != 0)
 		return;
 	mark->remember = read_remember(text);
 	n = read_numbers(text + strlen(OPEN), number, N_OPEN);
-	for (int i = 0; mark->is_open && i < DD_N_WRITTEN && 3 * i + 3 <= n; i++)
-		mark->place[i] = (struct dd_place){ number[3 * i], number[3 * i + 1],
-						    number[3 * i + 2] };
 	mark->has_position = n == (mark->is_open ? N_OPEN : N_DONE);
 	if (!mark->has_position)
 		return;
-	if (mark->is_open) {
-		rest += N_PLACES;
-		mark->at.offset = rest[2];
-		mark->at.line = rest[3];
-		mark->at.rows = rest[4];
-		mark->kind = rest[5];
-		mark->names = rest[6];
-		mark->first_id = rest[7];
-	}
+	for (int i = 0; mark->is_open && i < DD_N_WRITTEN; i++, rest += N_PLACE)
+		mark->place[i] = (struct dd_place){ rest[0], rest[1], rest[2], rest[3] };
 	mark->at.inputs = rest[0];
 	mark->at.digest = rest[1];
+	mark->names = rest[2];
+	if (mark->is_open) {
+		mark->at.offset = rest[3];
+		mark->at.line = rest[4];
+		mark->at.rows = rest[5];
+		mark->kind = rest[6];
+		mark->first_id = rest[7];
+	}
 }
 
 off_t dd_mark_committed(const struct dd_mark *mark, int fd)
@@ -119,7 +139,7 @@ off_t dd_mark_committed(const struct dd_mark *mark, int fd)
 	struct dd_place here = dd_mark_place(fd);
 
 	for (int i = 0; mark->is_open && here.inode && i < DD_N_WRITTEN; i++)
-		if (here.device == mark->place[i].device && here.inode == mark->place[i].inode)
+		if (dd_mark_is_file(&here, &mark->place[i]))
 			return (off_t)mark->place[i].length;
 	return -1;
 }

@@ -29,7 +29,9 @@ struct dd_position {
 
 /** How long a file was; inode 0: it is no regular file, or there is none. */
 struct dd_place {
-	uint64_t device, inode, length;
+	uint64_t device, inode;
+	uint64_t born; /* in ns since 1970: a later file may have the inode; 0: nobody knows */
+	uint64_t length;
 };
 
 /** The files of decisions: with what is new, --dups, --evidence. */
@@ -41,7 +43,8 @@ struct dd_mark {
 	int is_open;      /* the run did not come to its end */
 	int has_position; /* `at` and what follows it are known */
 	struct dd_place place[DD_N_WRITTEN]; /* if it is open */
-	/* Behind the last row that was decided; after the end only all inputs and their digest. */
+	/* Behind the last row that was decided; after the end only all inputs, their digest and
+	   names. */
 	struct dd_position at;
 	uint64_t kind;     /* enum simidx_dedup_kind */
 	uint64_t names;    /* with --output-dir: a hash of it and of the names of all inputs */
@@ -64,6 +67,9 @@ void dd_mark_read(const char *text, struct dd_mark *mark);
  * @return bytes from the beginning; -1 if that run came to its end, or wrote to other files
  */
 off_t dd_mark_committed(const struct dd_mark *mark, int fd);
+
+/** Whether a file is the one of a place, on the same file system. */
+int dd_mark_is_file(const struct dd_place *here, const struct dd_place *place);
 
 /** Whether no run has committed anything between two marks. */
 int dd_mark_is_same(const struct dd_mark *a, const struct dd_mark *b);

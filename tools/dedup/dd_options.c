@@ -98,13 +98,14 @@ static const struct tl_option output_rows[] = {
 	{ 0, "drop-list", NULL, TL_FLAG(struct dd_options, drop_list),
 	  .help = "print only what could go; with -0 for xargs -0",
 	  .more = "Print only what could go, as it is and without escapes: a path, or of a "
-		  "row its label or else FILE:LINE, a line. With -0 each ends with a NUL "
+		  "row its label or else FILE:LINE, a line. A row whose label another row has, "
+		  "too, is FILE:LINE. With -0 each ends with a NUL "
 		  "byte, and so do the names that --files-from reads, as between find -print0 "
 		  "and xargs -0. Without -0 a name or label with line ends is not printed, as "
 		  "it would be taken for several names; that is told, and the exit code is 1. "
-		  "A text of standard input is not printed. FILE:LINE is no name of a file, "
-		  "but there may be a file that has it as its name: do not remove such lines "
-		  "as files. What fingerprints alone have decided is not printed, but its "
+		  "A text of standard input is not printed. FILE:LINE or a label is no name of "
+		  "a file, but there may be a file that has it as its name: do not remove such "
+		  "lines as files. What fingerprints alone have decided is not printed, but its "
 		  "number is told; with --no-verify, and of rows that have no texts, it is "
 		  "printed." },
 	{ 0, "stream", NULL, TL_FLAG(struct dd_options, stream),
@@ -155,13 +156,16 @@ static const struct tl_option output_rows[] = {
 	  .more = "With --index: go on where the last run has made its last commit, if it did not "
 		  "come to its end. The options and inputs must be the same; those before that "
 		  "place are checked by their names, order and sizes. The files that are written "
-		  "are cut to what was committed, so that nothing is lost and nothing is there "
-		  "twice. Standard output must be the same file again (>>); from a pipe nothing "
-		  "can be taken back. A pipe that is an input must bring the same bytes again. "
-		  "What was kept before is decided by as of an earlier run: with --remember text "
-		  "that changes no decision. After a run that came to its end nothing is done, or "
-		  "other inputs are begun; so they are if no run has begun. Two runs with one "
-		  "INDEX at a time cannot both be resumed. Not with an index of an engine." },
+		  "are cut to what was committed, also where others have added to them since, so "
+		  "that nothing is lost and nothing is there twice; a later file of --output-dir "
+		  "that has contents is renamed to NAME.uncommitted.1, or the next number. "
+		  "Standard output must be the "
+		  "same file again (>>); from a pipe nothing can be taken back. A pipe that is an "
+		  "input must bring the same bytes again. What was kept before is decided by as "
+		  "of an earlier run: with --remember text that changes no decision. "
+		  "After a run that came to its end nothing is done, or other inputs are begun; "
+		  "so they are if no run has begun. Two runs with one INDEX at a time cannot both "
+		  "be resumed. Not with an index of an engine." },
 	{ 0, "remember", "WHAT", TL_WORD(struct dd_options, remember, remember_words),
 	  .help = "of texts in INDEX: fingerprint, sketch or text",
 	  .more = "With --index: what of each text that is new is kept in INDEX for the runs to "
@@ -247,7 +251,7 @@ static const struct tl_option resource_rows[] = {
 		  "earlier one, a sketch of that decides; if it does not fit at all, it is "
 		  "rejected. Both are told. Of the other half, the program has "
 		  "24M and each thread 1M, and the rest is for what must be known until the end: "
-		  "of each document 56 bytes at most, of each file 150 "
+		  "of each document 56 bytes at most (with --drop-list 72), of each file 150 "
 		  "bytes and its path. When "
 		  "that is full, the run ends with exit 2: all that was read before is decided and "
 		  "printed, and it is told where reading has ended. If there are too many files, "

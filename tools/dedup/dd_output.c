@@ -43,6 +43,7 @@ struct dd_output {
 	struct dd_pairs pairs;
 	struct dd_evidence *evidence; /* NULL: none is written */
 	struct dd_groups *groups;
+	struct dd_labels labels;     /* of all rows, for --drop-list */
 	const struct dd_mark *start; /* of the run that is gone on with, or NULL */
 	struct dd_position at;       /* behind the last row that was decided */
 	struct dd_output_counts counts;
@@ -121,7 +122,8 @@ static int make_parts(struct dd_output *output)
 static int make_groups(struct dd_output *output)
 {
 	const struct dd_groups_parts parts = { output->options, output->files, output->facts,
-					       output->keepers, output->evidence };
+					       output->keepers, output->evidence,
+					       &output->labels };
 
 	output->groups = has_groups(output->options) ? dd_groups_new(&parts) : NULL;
 	return output->groups || !has_groups(output->options) ? 0 : tl_error("out of memory");
@@ -159,6 +161,7 @@ void dd_output_free(struct dd_output *output)
 	dd_evidence_free(output->evidence);
 	dd_keepers_free(output->keepers);
 	dd_groups_free(output->groups);
+	free(output->labels.hashes.bytes);
 	dd_facts_free(output->facts);
 	free(output->pairs.label.bytes);
 	free(output);
@@ -289,8 +292,10 @@ static int note_kept(struct dd_output *output, const simidx_dedup_row *row)
 
 void dd_output_bytes(const struct dd_output *output, uint64_t *kept, uint64_t *near)
 {
-	*kept = dd_keepers_bytes(output->keepers);
-	*near = has_groups(output->options) ? dd_groups_bytes() : 0;
+	uint64_t label = output->options->drop_list ? DD_LABELS_BYTES : 0;
+
+	*kept = dd_keepers_bytes(output->keepers) + label;
+	*near = has_groups(output->options) ? dd_groups_bytes() + label : 0;
 }
 
 /* ---- decisions ---- */
@@ -442,6 +447,9 @@ int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 	if (output->options->stream && output->is_terminal)
 		tl_progress_clear();
 	output->counts.valueless += !extra->key;
+	if (output->options->drop_list && row->label_size && extra->name.line &&
+	    dd_labels_add(&output->labels, row->label, row->label_size))
+		return TL_TROUBLE;
 	if (output->shards && select_shard(output, extra->name.file))
 		return TL_TROUBLE;
 	if (!n)

@@ -79,12 +79,14 @@ int dd_resume_check(const struct dd_options *options, const struct dd_mark *mark
 	if (!inputs->is_known)
 		return tl_error("%s: the last run came to its end, so there is nothing to resume: "
 				"without --resume these inputs are read", index);
-	*is_done = mark->at.inputs == inputs->n && mark->at.digest == inputs->digest;
+	*is_done = mark->at.inputs == inputs->n && mark->at.digest == inputs->digest &&
+		   mark->names == inputs->names;
 	if (*is_done)
 		tl_notice("%s: the last run of these inputs came to its end: there is nothing to "
 			  "resume", index);
 	else
-		tl_notice("%s: the last run came to its end, and had other inputs: beginning",
+		tl_notice("%s: the last run came to its end, and had other inputs, or another "
+			  "--output-dir: beginning",
 			  index);
 	return 0;
 }
@@ -97,7 +99,7 @@ int dd_resume_cut(struct dd_sink *sink, const char *path, const struct dd_place 
 	if (!here.inode && !place->inode)
 		return 0;
 	/* A file system may get another number when it is mounted again. */
-	if (here.inode != place->inode)
+	if (here.inode != place->inode || here.born != place->born)
 		return tl_error("%s: is not what the run has written to that did not come to its "
 				"end, so --resume cannot go on with it", name);
 	if (here.length < place->length)

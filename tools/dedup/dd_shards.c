@@ -9,11 +9,18 @@
 #include "input/in_guard.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* What is moved aside has this behind its name, and a number: a run may be killed again. */
+#define ASIDE ".uncommitted."
+
+enum { MOST_ASIDE = 9999, ASIDE_SIZE = sizeof(ASIDE) + 4 };
 
 /* The first line of a file whose shard is not made yet. */
 struct head {
@@ -95,19 +102,19 @@ static int write_path(char path[PATH_MAX], const char *dir, const char *below)
 }
 
 /* The directories in which a file is to be. */
-static int make_directories(char *path)
+static int make_directories(char *path, int is_synced)
 {
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		int failed;
 
 		*slash = '\0';
-		failed = mkdir(path, 0777) && errno != EEXIST ?
-				 tl_error("%s: cannot make the directory: %s", path,
-					  strerror(errno)) :
-				 0;
+		failed = mkdir(path, 0777) ? errno != EEXIST :
+					     is_synced && tl_path_sync_parent(path);
+		if (failed)
+			tl_error("%s: cannot make the directory: %s", path, strerror(errno));
 		*slash = '/';
 		if (failed)
-			return failed;
+			return TL_TROUBLE;
 	}
 	return 0;
 }
@@ -131,10 +138,32 @@ static int open_shard(struct dd_shards *shards, uint32_t file)
 {
 	if (write_path(shards->path, shards->options->output_dir,
 		       dd_files_below(shards->files, file)) ||
-	    make_directories(shards->path))
+	    make_directories(shards->path, shards->options->index != NULL))
 		return TL_TROUBLE;
 	shards->sink = dd_sink_open(shards->path);
 	return shards->sink ? 0 : TL_TROUBLE;
+}
+
+/*
+ * A shard behind the place where a run goes on has contents. They were not committed, or somebody
+ * else has put them there: they are moved aside, and nothing is replaced by that.
+ */
+static int move_aside(struct dd_shards *shards, uint32_t file)
+{
+	char aside[PATH_MAX + ASIDE_SIZE];
+	int failed, n = 0;
+
+	do {
+		n++;
+		snprintf(aside, sizeof(aside), "%s" ASIDE "%d", shards->path, n);
+		failed = renameat2(AT_FDCWD, shards->path, AT_FDCWD, aside, RENAME_NOREPLACE);
+	} while (failed && errno == EEXIST && n < MOST_ASIDE);
+	if (failed)
+		return tl_error("%s: has what was not committed, and cannot be moved to %s: %s",
+				shards->path, aside, strerror(errno));
+	tl_notice("%s: had what was not committed, which is in %s now", shards->path, aside);
+	dd_sink_close(shards->sink);
+	return open_shard(shards, file);
 }
 
 static int begin_shard(struct dd_shards *shards, uint32_t file)
@@ -142,13 +171,8 @@ static int begin_shard(struct dd_shards *shards, uint32_t file)
 	int code = open_shard(shards, file);
 	struct stat status;
 
-	if (!code && !fstat(dd_sink_fd(shards->sink), &status) && status.st_size) {
-		if (!shards->resumes)
-			return refuse_contents(shards->path);
-		if (ftruncate(dd_sink_fd(shards->sink), 0))
-			return tl_error("%s: cannot remove what was not committed: %s",
-					shards->path, strerror(errno));
-	}
+	if (!code && !fstat(dd_sink_fd(shards->sink), &status) && status.st_size)
+		code = shards->resumes ? move_aside(shards, file) : refuse_contents(shards->path);
 	return code ? code : put_head(shards, file);
 }
 
@@ -229,6 +253,13 @@ static int leads_out(const char *below)
 	return 0;
 }
 
+static int is_link(const char *path)
+{
+	struct stat status;
+
+	return !lstat(path, &status) && S_ISLNK(status.st_mode);
+}
+
 /* What is at the place of a shard. */
 static int check_place(struct check *check, const char *path, const struct in_file *input)
 {
@@ -242,6 +273,10 @@ static int check_place(struct check *check, const char *path, const struct in_fi
 	if (!S_ISREG(status.st_mode))
 		return tl_error("%s: is no file, so the rows of %s cannot be written to it", path,
 				input->path);
+	/* It could be another shard. */
+	if (status.st_nlink > 1 || is_link(path))
+		return tl_error("%s: is a link, and each file of --output-dir must be one by "
+				"itself", path);
 	if (tl_path_is_same(path, input->path))
 		return tl_error("%s: is an input, so --output-dir cannot write to it", path);
 	return status.st_size && !check->resumes ? refuse_contents(path) :

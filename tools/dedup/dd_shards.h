@@ -19,7 +19,7 @@ struct dd_shards;
 /**
  * None yet.
  *
- * @param resumes  what is in shards that are made was not committed, and is removed
+ * @param resumes  what is in shards that are made was not committed, and is moved aside
  * @return NULL with a message
  */
 struct dd_shards *dd_shards_new(const struct dd_options *options, struct dd_files *files,

@@ -6,6 +6,7 @@
 #include "common/tl_emit.h"
 #include "common/tl_msg.h"
 #include "common/tl_options.h"
+#include "common/tl_path.h"
 #include "input/in_codec.h"
 #include "input/in_source.h"
 
@@ -19,10 +20,13 @@
 /* With more bytes than this lines do not wait for the commit. */
 #define MOST_WAITING ((size_t)1 << 20)
 
+#define REASON_SIZE 512
+
 struct dd_sink {
 	const char *path;             /* NULL: standard output */
 	const struct in_codec *codec; /* NULL: it is not compressed */
 	FILE *file;
+	int is_in_directory;          /* the directory that has it was synced */
 	FILE *lines;                  /* in memory, of a compressed file; NULL: none wait */
 	char *waiting;
 	size_t n_waiting;
@@ -63,11 +67,6 @@ int dd_sink_fd(const struct dd_sink *sink)
 	return fileno(sink->file);
 }
 
-int dd_sink_is_packed(const struct dd_sink *sink)
-{
-	return sink->codec != NULL;
-}
-
 /* ---- what is there ---- */
 
 static int cut(const struct dd_sink *sink, off_t committed)
@@ -82,8 +81,11 @@ static int cut(const struct dd_sink *sink, off_t committed)
 		       0;
 }
 
-/* What is there can be read to its end: what is written behind it can be, too. */
-static int check_end(const struct dd_sink *sink)
+/*
+ * Whether what is there can be read to its end: what is written behind it can be, too. Returns 0,
+ * and that in *is_whole, with a reason if not; or TL_TROUBLE with a message.
+ */
+static int check_end(const struct dd_sink *sink, int *is_whole, char reason[REASON_SIZE])
 {
 	struct in_source source = { .fd = -1 };
 	char buffer[16384];
@@ -99,11 +101,9 @@ static int check_end(const struct dd_sink *sink)
 		while ((result = in_source_read(&source, buffer, sizeof(buffer), &got)) == IN_ROW)
 			;
 		is_other = source.codec != sink->codec;
-		if (result != IN_END || is_other)
-			code = tl_error("%s: is not whole (%s), so nothing can be added: remove "
-					"it, or name another file", sink->path,
-					is_other ? "it is not compressed as its name says" :
-						   source.reason);
+		*is_whole = result == IN_END && !is_other;
+		snprintf(reason, REASON_SIZE, "%s",
+			 is_other ? "it is not compressed as its name says" : source.reason);
 	}
 	in_source_free(&source);
 	if (fd >= 0)
@@ -113,14 +113,24 @@ static int check_end(const struct dd_sink *sink)
 
 int dd_sink_begin(struct dd_sink *sink, char end, off_t killed_from)
 {
-	int code;
+	char reason[REASON_SIZE] = "";
+	int is_whole = 1, code;
 
-	if (sink->codec) {
-		code = cut(sink, killed_from);
-		return code ? code : check_end(sink);
+	if (!sink->codec) {
+		tl_emit_begin(sink->file, end, killed_from);
+		return 0;
 	}
-	tl_emit_begin(sink->file, end, killed_from);
-	return 0;
+	code = check_end(sink, &is_whole, reason);
+	/* Behind half a member there is nothing that anybody could read. */
+	if (!code && !is_whole && killed_from >= 0) {
+		code = cut(sink, killed_from);
+		is_whole = 1;
+		if (!code)
+			code = check_end(sink, &is_whole, reason);
+	}
+	return code || is_whole ? code :
+				  tl_error("%s: is not whole (%s), so nothing can be added: remove "
+					   "it, or name another file", sink->path, reason);
 }
 
 /* ---- writing ---- */
@@ -197,6 +207,13 @@ int dd_sink_commit(struct dd_sink *sink, int is_synced)
 		code = pack(sink);
 	if (code)
 		return code;
+	if (is_synced && sink->path && !sink->is_in_directory &&
+	    !fstat(dd_sink_fd(sink), &status) && S_ISREG(status.st_mode)) {
+		if (tl_path_sync_parent(sink->path))
+			return tl_error("%s: cannot sync its directory: %s", sink->path,
+					strerror(errno));
+		sink->is_in_directory = 1;
+	}
 	if (is_synced)
 		return tl_emit_flush(sink->file, sink->path ? sink->path : "standard output");
 	if (!sink->path)

@@ -32,13 +32,10 @@ void dd_sink_close(struct dd_sink *sink);
 /** The descriptor. */
 int dd_sink_fd(const struct dd_sink *sink);
 
-/** Whether it is compressed. */
-int dd_sink_is_packed(const struct dd_sink *sink);
-
 /**
- * Begin to write behind what is there. What a run has left that was killed, and had not committed,
- * is removed where it is half a line or compressed. A compressed file must be whole, as nothing
- * could be read behind half a member.
+ * Begin to write behind what is there. Of what a run has left that was killed, and had not
+ * committed, half a line or half a member is removed. A compressed file must be whole then, as
+ * nothing could be read behind half a member.
  *
  * @param end          how a line ends: '\n', or 0 for names that end with a NUL byte
  * @param killed_from  as in tl_emit_begin()
