@@ -21,8 +21,8 @@ struct py_text {
 struct py_texts {
 	struct py_text *at;
 	size_t n;
-	PyObject *list;          /* whose bytes they are, */
-	struct arrow_held *held; /* or this */
+	PyObject *list;          /* whose bytes they are; NULL: those of an array */
+	struct arrow_held *held; /* the array; NULL: those of a list */
 };
 
 /** Take texts from an object; None gives none. Returns 0, or -1 with an exception. */

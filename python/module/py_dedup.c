@@ -160,7 +160,9 @@ static int open_dedup(struct py_dedup *self, simidx_dedup_options *how, simidx_e
 	how->n_against = self->n_against;
 	how->calls = (simidx_dedup_calls){ self, note_decided, NULL, NULL, stops };
 	rc = simidx_writer_open(self->index->index, NULL, &self->writer, err);
-	return rc ? rc : simidx_dedup_open(self->index->index, self->writer, how, &self->dedup, err);
+	if (!rc)
+		rc = simidx_dedup_open(self->index->index, self->writer, how, &self->dedup, err);
+	return rc;
 }
 
 static void close_dedup(struct py_dedup *self)
@@ -257,27 +259,23 @@ static int add_all(struct py_dedup *self, const struct py_texts *texts,
 	return rc;
 }
 
-static int texts_of(struct py_texts *texts, PyObject *batch, const char *name)
-{
-	memset(texts, 0, sizeof(*texts));
-	return name ? py_texts_from_batch(texts, batch, name) : 0;
-}
-
-/* add(batch, text column, label column or None) */
+/* add(batch, text column, label column or None), or add(sequence of texts, None, None) */
 static PyObject *dedup_add(PyObject *object, PyObject *args)
 {
 	struct py_dedup *self = (struct py_dedup *)object;
+	struct py_texts texts, labels = { .n = 0 };
 	const char *text_name, *label_name;
-	struct py_texts texts, labels;
-	PyObject *batch;
+	PyObject *rows;
 	simidx_error err;
 	int rc;
 
-	if (!PyArg_ParseTuple(args, "Osz", &batch, &text_name, &label_name))
+	if (!PyArg_ParseTuple(args, "Ozz", &rows, &text_name, &label_name))
 		return NULL;
-	if (texts_of(&texts, batch, text_name))
+	rc = text_name ? py_texts_from_batch(&texts, rows, text_name) : py_texts_from(&texts, rows);
+	if (rc)
 		return NULL;
-	rc = texts_of(&labels, batch, label_name) || begin(self);
+	rc = label_name && py_texts_from_batch(&labels, rows, label_name);
+	rc = rc || begin(self);
 	if (!rc)
 		rc = end(self, add_all(self, &texts, &labels, &err), &err);
 	py_texts_free(&texts);

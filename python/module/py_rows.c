@@ -15,7 +15,7 @@ int py_rows_from(struct py_rows *rows, struct py_index *self, PyObject *fps, PyO
 	rows->is_text = texts != Py_None;
 	rows->n = rows->is_text ? rows->texts.n : rows->fps.n;
 	if (rows->is_text && !self->text) {
-		py_refuse("the index holds fingerprints of no texts, or what made them is not here");
+		py_refuse("the index holds no texts, or what made their fingerprints is not here");
 		return -1;
 	}
 	for (size_t i = 0; rows->is_text && i < rows->n; i++)
@@ -57,7 +57,8 @@ static int sketch_some(void *ctx, unsigned thread, size_t from, size_t to, simid
 
 		sketch->size = sizeof(*sketch);
 		rc = simidx_text_fingerprint(all->text[thread], text->bytes, text->size,
-					     SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS, sketch, err);
+					     SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS, sketch,
+					     err);
 	}
 	return rc;
 }

@@ -223,7 +223,7 @@ static PyType_Slot stream_slots[] = {
 	{ Py_tp_dealloc, stream_dealloc },
 	{ Py_tp_iter, PyObject_SelfIter },
 	{ Py_tp_iternext, stream_next },
-	{ Py_tp_doc, (char *)"Stream(object): the batches that object.__arrow_c_stream__() gives." },
+	{ Py_tp_doc, (char *)"Stream(object): the batches of object.__arrow_c_stream__()." },
 	{ 0, NULL },
 };
 
@@ -344,8 +344,8 @@ static PyObject *export_stream(PyObject *self, PyObject *args)
 
 static PyMethodDef functions[] = {
 	{ "export_stream", export_stream, METH_VARARGS,
-	  "export_stream(batches, stream): an iterator of Batch, with the columns of a Stream, as a "
-	  "capsule for __arrow_c_stream__()." },
+	  "export_stream(batches, stream): an iterator of Batch, with the columns of a Stream, as "
+	  "a capsule for __arrow_c_stream__()." },
 	{ NULL, NULL, 0, NULL },
 };
 

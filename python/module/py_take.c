@@ -265,8 +265,8 @@ static int take_values(const struct job *job, const struct ArrowSchema *schema,
 	else if (strcmp(format, "+s") == 0)
 		return take_struct(job, schema, from, rows, n, to);
 	else {
-		snprintf(job->reason, 160, "column \"%.60s\" has the Arrow type \"%.40s\", of which "
-			 "no rows can be taken", schema->name ? schema->name : "", format);
+		snprintf(job->reason, 160, "column \"%.60s\" has the Arrow type \"%.40s\", "
+			 "of which no rows can be taken", schema->name ? schema->name : "", format);
 		return -1;
 	}
 	return 0;

@@ -14,7 +14,7 @@ array. Texts are a list of str, or an Arrow array of strings, which is faster. W
 many numbers is a memoryview: numpy.asarray() takes it without a copy.
 """
 
-from ._dedup import Deduplication, Row, dedup
+from ._dedup import Deduplication, Row, dedup, dedup_texts
 from ._index import IfNew, Index, Match, Matches, Pairs, fingerprint, fingerprints
 from ._simidx import (
     ArgumentError,
@@ -66,6 +66,7 @@ __all__ = [
     "UnsupportedError",
     "__version__",
     "dedup",
+    "dedup_texts",
     "fingerprint",
     "fingerprints",
 ]

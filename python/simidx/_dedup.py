@@ -6,15 +6,19 @@ from __future__ import annotations
 
 import tempfile
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from . import _simidx
 from ._index import Index
 
+_AT_ONCE = 1000
 _LASTING = 8
 _REMEMBER = {"fingerprint": 0, "sketch": 1, "text": 2}
 _RULES = ("kept", "equal", "text", "sketch", "fingerprint")
+
+_Owned = tuple[Index, tempfile.TemporaryDirectory[str]] | None
 
 
 class Row(NamedTuple):
@@ -32,6 +36,13 @@ class Row(NamedTuple):
     """from 0 to 1; None where fingerprints decided"""
     rule: str
     """equal, text, sketch or fingerprint"""
+
+
+def _close(decider: _simidx.Dedup, owned: _Owned) -> None:
+    decider.close()
+    if owned:
+        owned[0].close()
+        owned[1].cleanup()
 
 
 class Deduplication:
@@ -52,7 +63,7 @@ class Deduplication:
         text: str,
         id: str | None,
         evidence: Callable[[Row], object] | None,
-        owned: tuple[Index, tempfile.TemporaryDirectory[str]] | None,
+        owned: _Owned,
     ) -> None:
         self.rows = 0
         self.kept = 0
@@ -78,11 +89,8 @@ class Deduplication:
         self._end()
 
     def _end(self) -> None:
-        self._decider.close()
-        if self._owned:
-            self._owned[0].close()
-            self._owned[1].cleanup()
-            self._owned = None
+        _close(self._decider, self._owned)
+        self._owned = None
 
     def _run(self) -> Generator[_simidx.Batch, None, None]:
         waiting: deque[_simidx.Batch] = deque()
@@ -137,6 +145,35 @@ class Deduplication:
                 yield batch.take(mine)
 
 
+def _open(
+    index: Index | str | None,
+    remember: str | None,
+    against: Sequence[Index],
+    similarity: float,
+    threads: int,
+    tmpdir: str | None,
+) -> tuple[_simidx.Dedup, _Owned]:
+    """What decides, and an index that is made for it and goes with it."""
+    owned = None
+    flags = 0
+    if index is None:
+        where = tempfile.TemporaryDirectory(prefix="simidx-", dir=tmpdir)
+        index = Index(where.name + "/index", create=True, texts=True)
+        owned = (index, where)
+    else:
+        flags = _LASTING
+        if isinstance(index, str):
+            index = Index(index, create=True, texts=True, _notes=remember != "fingerprint")
+    has_notes = bool(index.stats()["flags"] & 32)
+    what = remember or ("sketch" if has_notes else "fingerprint")
+    if what not in _REMEMBER:
+        raise _simidx.ArgumentError(f"remember: {', '.join(_REMEMBER)}, not {what!r}")
+    others = [other._index for other in against]
+    kept_of_each = _REMEMBER[what] if flags else 0
+    decider = _simidx.Dedup(index._index, others, similarity, flags, threads, kept_of_each, tmpdir)
+    return decider, owned
+
+
 def dedup(
     stream: Any,
     *,
@@ -170,27 +207,48 @@ def dedup(
         tmpdir: for temporary files; None = $TMPDIR, or /tmp.
     """
     source = _simidx.Stream(stream)
-    owned = None
-    flags = 0
-    if index is None:
-        where = tempfile.TemporaryDirectory(prefix="simidx-", dir=tmpdir)
-        index = Index(where.name + "/index", create=True, texts=True)
-        owned = (index, where)
-    elif isinstance(index, str):
-        index = Index(index, create=True, texts=True, _notes=remember != "fingerprint")
-    if owned is None:
-        flags = _LASTING
-    has_notes = bool(index.stats()["flags"] & 32)
-    what = remember or ("sketch" if has_notes else "fingerprint")
-    if what not in _REMEMBER:
-        raise _simidx.ArgumentError(f"remember: {', '.join(_REMEMBER)}, not {what!r}")
-    decider = _simidx.Dedup(
-        index._index,
-        [other._index for other in against],
-        similarity,
-        flags,
-        threads,
-        _REMEMBER[what] if flags else 0,
-        tmpdir,
-    )
+    decider, owned = _open(index, remember, against, similarity, threads, tmpdir)
     return Deduplication(source, decider, text, id, evidence, owned)
+
+
+def dedup_texts(
+    texts: Iterable[str | bytes | None],
+    *,
+    similarity: float = 0.8,
+    index: Index | str | None = None,
+    remember: str | None = None,
+    against: Sequence[Index] = (),
+    threads: int = 0,
+    tmpdir: str | None = None,
+) -> Iterator[tuple[int, str | bytes | None]]:
+    """The same for texts of Python, which is slower: the numbers and texts of those that stay.
+
+    Args:
+        texts: read as far as is needed; a generator will do.
+
+    >>> bridge = "The old bridge is closed for two years of repair, said the mayor."
+    >>> [n for n, _ in dedup_texts([bridge, "A ship came.", bridge.upper()])]
+    [0, 1]
+    """
+    decider, owned = _open(index, remember, against, similarity, threads, tmpdir)
+    waiting: deque[str | bytes | None] = deque()
+    at = 0
+
+    def decided() -> Iterator[tuple[int, str | bytes | None]]:
+        nonlocal at
+        for rule in decider.take()[0]:
+            text = waiting.popleft()
+            if rule == 0:
+                yield at, text
+            at += 1
+
+    try:
+        rest = iter(texts)
+        while some := list(islice(rest, _AT_ONCE)):
+            decider.add(some, None, None)
+            waiting.extend(some)
+            yield from decided()
+        decider.flush()
+        yield from decided()
+    finally:
+        _close(decider, owned)

@@ -2,33 +2,43 @@
 # SPDX-License-Identifier: MIT
 # Copyright the libsimidx authors
 #
-# Tests the Python package with the module of this build: pytest, the examples of docstrings, and mypy and ruff
-# where they are installed.
+# The Python package with the module of this build: pytest, the examples of docstrings, and mypy and ruff where
+# they are installed. SIMIDX_LONG=1 makes more random calls.
 set -eu
-[ -e "$SX_BUILDDIR/python/_simidx.la" ] || { echo 'skipped: built without Python' && exit 77; }
+[ -n "${SX_PYTHON-}" ] || {
+	echo 'skipped: built without Python, 3.11 or later with headers: python3-dev'
+	exit 77
+}
+"$SX_PYTHON" -c 'import pytest' 2>/dev/null || {
+	echo "skipped: $SX_PYTHON has no pytest: python3-pytest"
+	exit 77
+}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-cp -r "$SX_SRCDIR/python/simidx" "$tmp/"
-rm -f "$tmp"/simidx/*.so
+
+# A package of its own, before any that is installed.
+mkdir "$tmp/simidx"
+cp "$SX_SRCDIR"/python/simidx/*.py "$SX_SRCDIR"/python/simidx/*.pyi "$SX_SRCDIR/python/simidx/py.typed" "$tmp/simidx"
 cp "$SX_BUILDDIR/python/.libs/_simidx.so" "$tmp/simidx/_simidx.abi3.so"
-export PYTHONPATH=$tmp PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH=$tmp PYTHONDONTWRITEBYTECODE=1 PYTHONSAFEPATH=1
 cd "$tmp"
-"$SX_PYTHON" -c 'import pytest' || { echo 'skipped: pytest is not installed' && exit 77; }
-timeout 600 "$SX_PYTHON" -m pytest -q -rs -p no:cacheprovider "$SX_SRCDIR/python/tests"
-"$SX_PYTHON" - <<'END'
-import doctest
-import sys
-
-import simidx
-from simidx import _dedup, _index
-
-failed = sum(doctest.testmod(module).failed for module in (simidx, _index, _dedup))
-sys.exit(failed > 0)
-END
-for program in mypy ruff; do
-	"$SX_PYTHON" -c "import $program" 2>/dev/null || { echo "not run: $program is not installed" && continue; }
-	case $program in
-	mypy) "$SX_PYTHON" -m mypy --config-file "$SX_SRCDIR/python/pyproject.toml" --cache-dir "$tmp/cache" -p simidx ;;
-	ruff) "$SX_PYTHON" -m ruff check --no-cache --config "$SX_SRCDIR/python/pyproject.toml" "$SX_SRCDIR/python" ;;
-	esac
+"$SX_PYTHON" -c 'import simidx, sys; sys.exit(simidx.__file__ != sys.argv[1])' "$tmp/simidx/__init__.py" || {
+	echo 'another simidx is tested than that of this build'
+	exit 1
+}
+"$SX_PYTHON" -m pytest -q -rs -p no:cacheprovider --basetemp "$tmp/pytest" "$SX_SRCDIR/python/tests"
+for module in simidx simidx._index simidx._dedup; do
+	"$SX_PYTHON" -c 'import doctest, importlib, sys
+failed, tried = doctest.testmod(importlib.import_module(sys.argv[1]))
+print(sys.argv[1], tried, "examples")
+sys.exit(failed > 0 or not tried)' $module
 done
+
+run_if_there() { # PROGRAM ARGUMENT...
+	"$SX_PYTHON" -c "import $1" 2>/dev/null || { echo "not run: $1 is not installed" && return; }
+	"$SX_PYTHON" -m "$@"
+}
+run_if_there mypy --config-file "$SX_SRCDIR/pyproject.toml" --cache-dir "$tmp/cache" -p simidx
+cd "$SX_SRCDIR" # from where it runs, ruff tells which modules are ours
+run_if_there ruff check --no-cache python setup.py
+run_if_there ruff format --no-cache --check python setup.py

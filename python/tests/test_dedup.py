@@ -136,3 +136,13 @@ def test_options_that_make_no_sense(where):
         simidx.dedup(stream, remember="all")
     with simidx.Index(where, create=True) as index, pytest.raises(simidx.MismatchError):
         simidx.dedup(stream, index=index)
+
+
+def test_texts_of_python_are_decided_as_rows_are(where):
+    texts = make_rows(11, 3000)
+    kept = kept_of(simidx.dedup(arrow_rows.Producer(batches(texts, 500))))
+    assert list(simidx.dedup_texts(iter(texts), threads=2)) == [(n, texts[n]) for n in kept]
+    assert [n for n, _ in simidx.dedup_texts([t.encode() for t in texts], index=where)] == kept
+    assert list(simidx.dedup_texts(texts[:100], index=where)) == []
+    with pytest.raises(TypeError, match="neither str nor bytes"):
+        list(simidx.dedup_texts(["a", 5]))
