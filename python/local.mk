@@ -27,6 +27,7 @@ EXTRA_DIST += \
 	python/tests/test_index.py \
 	python/tests/test_life.py \
 	python/tests/test_pages.py \
+	python/tests/test_random.py \
 	$(python_tests)
 
 # They skip what needs a Python that was not there.

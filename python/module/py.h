@@ -27,7 +27,7 @@ int py_errors_add(PyObject *module);
 PyObject *py_raise(const simidx_error *err);
 
 /** Raise simidx.ArgumentError with a text. Returns NULL. */
-PyObject *py_refuse(const char *format, ...);
+PyObject *py_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** A call without the GIL. */
 struct py_call {

@@ -140,12 +140,12 @@ static int take_against(struct py_dedup *self, PyObject *list)
 
 		if (!index)
 			return -1;
-		self->against[self->n_against++] = (struct py_index *)Py_NewRef((PyObject *)index);
-		index->n_users++;
-		if (!index->index) {
+		if (index->is_closing) {
 			py_refuse("index %zd of `against` is closed", i);
 			return -1;
 		}
+		self->against[self->n_against++] = (struct py_index *)Py_NewRef((PyObject *)index);
+		index->n_users++;
 	}
 	return 0;
 }
@@ -167,23 +167,29 @@ static int open_dedup(struct py_dedup *self, simidx_dedup_options *how, simidx_e
 
 static void close_dedup(struct py_dedup *self)
 {
-	if (!self->index)
+	struct py_index *index = self->index;
+	simidx_dedup *dedup = self->dedup;
+	simidx_writer *writer = self->writer;
+
+	if (!index)
 		return;
-	if (self->index->pid == getpid()) {
-		Py_BEGIN_ALLOW_THREADS
-		simidx_dedup_close(self->dedup);
-		simidx_writer_close(self->writer);
-		Py_END_ALLOW_THREADS
-	}
+	/* Another thread that closes it meanwhile finds it closed. */
+	self->index = NULL;
 	self->dedup = NULL;
 	self->writer = NULL;
-	self->index->n_users--;
+	if (index->pid == getpid()) {
+		Py_BEGIN_ALLOW_THREADS
+		simidx_dedup_close(dedup);
+		simidx_writer_close(writer);
+		Py_END_ALLOW_THREADS
+	}
 	for (size_t i = 0; i < self->n_against; i++) {
 		self->against[i]->n_users--;
 		Py_DECREF((PyObject *)self->against[i]);
 	}
 	self->n_against = 0;
-	Py_CLEAR(self->index);
+	index->n_users--;
+	Py_DECREF((PyObject *)index);
 }
 
 static void dedup_dealloc(PyObject *object)

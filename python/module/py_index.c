@@ -170,6 +170,7 @@ static PyObject *index_close(PyObject *self, PyObject *args)
 	(void)args;
 	if (((struct py_index *)self)->n_users)
 		return py_raise(&err);
+	((struct py_index *)self)->is_closing = 1;
 	close_index((struct py_index *)self);
 	Py_RETURN_NONE;
 }

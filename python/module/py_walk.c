@@ -53,8 +53,10 @@ static void walk_dealloc(PyObject *object)
 	struct py_call call;
 
 	PyErr_Fetch(&kind, &value, &trace); /* one may be on its way */
-	if (self->walk && !py_index_begin(self->index, &call)) {
-		end(self);
+	/* Where it fails, close() has ended all walks, and touches none any more. */
+	if (!py_index_begin(self->index, &call)) {
+		if (self->walk)
+			end(self);
 		py_index_end(self->index, &call, 0, NULL);
 	}
 	PyErr_Restore(kind, value, trace);

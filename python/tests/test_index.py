@@ -45,6 +45,40 @@ def test_search_finds_what_a_loop_finds(where, name, fps, radius):
         assert index.search(0, radius=radius, limit=1) == found.of(0)[:1]
 
 
+@pytest.mark.parametrize("plan", ["4x16", "3x22"])
+def test_searches_and_pairs_are_those_of_numpy(where, plan):
+    """Every column of what is found, against all distances."""
+    numpy = pytest.importorskip("numpy", minversion="2")
+    rng = numpy.random.default_rng(17)
+    n = 6000
+    fps = rng.integers(0, 2**63, n, numpy.uint64) * numpy.uint64(2)
+    near = fps[: n // 2] ^ (numpy.uint64(1) << rng.integers(0, 64, n // 2, numpy.uint64))
+    fps[n // 2 :] = near ^ (numpy.uint64(1) << rng.integers(0, 64, n // 2, numpy.uint64))
+    queries = numpy.concatenate([fps[::29], rng.integers(0, 2**63, 50, numpy.uint64)])
+    ids = rng.permutation(n).astype(numpy.uint64)
+    with simidx.Index(where, create=True, plan=plan) as index:
+        assert (numpy.asarray(index.add(fps, ids=ids)) == ids).all()
+        distances = numpy.bitwise_count(queries[:, None] ^ fps)
+        for radius in (0, 1, 3, 7, 12, 26):
+            found = index.search_many(queries, radius=radius, threads=2)
+            query, document = (distances <= radius).nonzero()
+            bits = distances[query, document].astype(numpy.uint64)
+            order = numpy.lexsort((ids[document], bits, query))
+            query, document, bits = query[order], document[order], bits[order]
+            counts = numpy.bincount(query, minlength=len(queries))
+            assert (numpy.diff(found.offsets) == counts).all()
+            assert (numpy.asarray(found.ids) == ids[document]).all()
+            assert (numpy.asarray(found.fingerprints) == fps[document]).all()
+            assert (numpy.asarray(found.bits) == bits).all()
+            assert (numpy.asarray(found.distances) == bits).all()
+        got = index.pairs(radius=4, threads=2)
+        by_id = numpy.empty_like(fps)
+        by_id[ids] = fps
+        first, second = (numpy.bitwise_count(by_id[:, None] ^ by_id) <= 4).nonzero()
+        want = {(a, b) for a, b in zip(first.tolist(), second.tolist()) if a < b}
+        assert set(zip(got.first, got.second)) == want and len(got.first) == len(want)
+
+
 def test_add_if_new_decides_as_a_loop_does(where):
     rng = random.Random(5)
     stored = {}
