@@ -67,10 +67,12 @@ class SdistWithConfigure(sdist):
         super().run()
 
 
-OURS.mkdir(exist_ok=True)
-shutil.rmtree(OURS / "licenses", ignore_errors=True)
+LICENSES = OURS / "licenses"
+shutil.rmtree(LICENSES, ignore_errors=True)
 if "SIMIDX_LICENSES" in os.environ:
-    shutil.copytree(os.environ["SIMIDX_LICENSES"], OURS / "licenses")
+    shutil.copytree(os.environ["SIMIDX_LICENSES"], LICENSES)
+LICENSES.mkdir(parents=True, exist_ok=True)
+shutil.copy2(TREE / "LICENSE", LICENSES)
 setup(
     version=version(),
     ext_modules=[Extension("simidx._simidx", [], py_limited_api=True)],

@@ -50,20 +50,23 @@ flags=$(echo $flags)
 compile icu "$CXX $flags -DU_COMMON_IMPLEMENTATION" "$icu"/common/*.cpp
 compile stub "$CXX $flags" "$icu"/stubdata/*.cpp
 
-# Its data, by its own program.
+# Its data: of word breaking with the dictionaries and what its root needs, NFKC, and properties.
+# Debian's source package has them as an archive, without what ICU's own filter reads, so
+# ICU's icupkg takes them from there.
 compile icupkg "$CXX $flags -DU_TOOLUTIL_IMPLEMENTATION -I$icu/tools/toolutil -I$icu/i18n" \
-	"$icu"/tools/toolutil/{filestrm,package,pkg_icu,pkgitems,swapimpl,toolutil,ucbuf,uoptions,unewdata,writesrc}.cpp \
-	"$icu/tools/icupkg/icupkg.cpp"
+	"$icu"/tools/toolutil/{filestrm,package,pkg_icu,pkgitems,swapimpl,toolutil,uoptions,uparse}.cpp \
+	"$icu/i18n/uspoof_impl.cpp" "$icu/tools/icupkg/icupkg.cpp"
 $CXX -Wl,--gc-sections -o icupkg/icupkg icupkg/*.o icu/*.o stub/*.o -pthread -ldl
 icupkg/icupkg -l "$data" |
-	grep -xE 'brkitr/(root\.res|word\.brk|(burmese|cj|khmer|lao|thai)dict\.dict)|nfkc\.nrm|u(emoji|layout)\.icu' >items
-[ "$(wc -l <items)" -ge 8 ] || fail "$data has not all that is needed: $(echo $(cat items))"
+	grep -xE -e 'brkitr/(root\.res|(char|line|line_loose|line_normal|sent|title|word)\.brk|[a-z]*dict\.dict)' \
+		-e 'nfkc\.nrm|u(emoji|layout)\.icu' >items.lst
+[ "$(wc -l <items.lst)" -ge 14 ] || fail "$data has not all that is needed: $(echo $(cat items.lst))"
 rm -rf items.d
 mkdir items.d
-icupkg/icupkg -x items -d items.d "$data"
+icupkg/icupkg -x items.lst -d items.d "$data"
 name=$(basename "$data" l.dat)
 rm -f "$name.dat"
-icupkg/icupkg -s items.d -a items new "$name.dat"
+icupkg/icupkg -s items.d -a items.lst new "$name.dat"
 cat >"$name.s" <<EOS
 	.globl ${name}_dat
 	.section .rodata

@@ -40,7 +40,7 @@ EOF
 }
 
 tools/bin/python -m build -q --sdist -o dist tree
-[ ! -e tree/build-python/native ] || { echo 'the sdist was built' && exit 1; }
+[ -z "$(find tree/build-python -name config.status)" ] || { echo 'the module was built for an sdist' && exit 1; }
 mkdir unpacked
 tar -C unpacked --strip-components 1 -xf dist/simidx-*.tar.gz
 [ -x unpacked/configure ]
