@@ -16,6 +16,7 @@ EXTRA_DIST += \
 	python/module/py_index.h \
 	python/simidx/__init__.py \
 	python/simidx/_dedup.py \
+	python/simidx/_errors.py \
 	python/simidx/_index.py \
 	python/simidx/_simidx.pyi \
 	python/simidx/py.typed \
@@ -31,7 +32,7 @@ EXTRA_DIST += \
 	$(python_tests)
 
 # They skip what needs a Python that was not there.
-python_tests = python/tests/install.sh python/tests/package.sh
+python_tests = python/tests/install.sh python/tests/package.sh python/tests/wheel.sh
 TESTS += $(python_tests)
 if WITH_PYTHON
 check_LTLIBRARIES += python/_simidx.la

@@ -108,6 +108,6 @@ export LMDB_CFLAGS="-I$lmdb" LMDB_LIBS="-L$top/lib -llmdb"
 export ICU_CFLAGS="-I$icu/common -DU_STATIC_IMPLEMENTATION" ICU_LIBS="-L$top/lib -licuuc -lstdc++"
 export LDFLAGS="-L$top/lib -Wl,--gc-sections -Wl,-s ${LDFLAGS-}" CFLAGS="-O2 -ffunction-sections ${CFLAGS-}"
 tools/bin/pip -q wheel --no-deps -w raw "$SX_SRCDIR"
-tools/bin/auditwheel show raw/simidx-*.whl
-tools/bin/auditwheel repair --only-plat -w wheel raw/simidx-*.whl
+PATH=$top/tools/bin:$PATH auditwheel show raw/simidx-*.whl
+PATH=$top/tools/bin:$PATH auditwheel repair --only-plat -w wheel raw/simidx-*.whl
 ls -l wheel

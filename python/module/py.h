@@ -20,7 +20,7 @@
 
 #include <simidx.h>
 
-/** Make the exception classes and add them to the module. Returns 0, or -1 with an exception. */
+/** Add the codes and set_errors() to the module. Returns 0, or -1 with an exception. */
 int py_errors_add(PyObject *module);
 
 /** Raise what an error says: a class for each kind, with the library's message. Returns NULL. */

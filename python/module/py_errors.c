@@ -6,72 +6,46 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* A class for each kind of error: those of several codes stand together. */
-static struct kind {
-	const char *name, *about;
-	int codes[4];
-	PyObject *class;
-} kinds[] = {
-	{ "ArgumentError", "A value is not allowed, or does not fit others.",
-	  { SIMIDX_E_ARG, SIMIDX_E_RANGE }, NULL },
-	{ "StateError", "The index is closed, or was opened before fork().",
-	  { SIMIDX_E_STATE, SIMIDX_E_FORK, SIMIDX_E_READ_ONLY }, NULL },
-	{ "NotFoundError", "There is no such index or document.",
-	  { SIMIDX_E_NOT_FOUND, SIMIDX_E_END }, NULL },
-	{ "ExistsError", "Something is there already.", { SIMIDX_E_EXISTS }, NULL },
-	{ "DuplicateError", "Another document has the id or label.", { SIMIDX_E_DUPLICATE }, NULL },
-	{ "MismatchError", "This does not fit what the index holds.", { SIMIDX_E_MISMATCH }, NULL },
-	{ "NotIndexError", "What is at the path is no index, or one of another version.",
-	  { SIMIDX_E_NOT_INDEX, SIMIDX_E_VERSION }, NULL },
-	{ "DamageError", "The index is damaged.", { SIMIDX_E_CORRUPT }, NULL },
-	{ "SpaceError", "No space is left, on the disk or in the address space.",
-	  { SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL }, NULL },
-	{ "PermissionError", "It is not permitted.", { SIMIDX_E_PERMISSION }, NULL },
-	{ "BusyError", "Another writer has the lock.", { SIMIDX_E_BUSY }, NULL },
-	{ "MovedError", "Another index has taken its place: open it again.", { SIMIDX_E_MOVED },
-	  NULL },
-	{ "UnsupportedError", "Not supported here.", { SIMIDX_E_UNSUPPORTED }, NULL },
-	{ "StoppedError", "It was stopped.", { SIMIDX_E_STOPPED }, NULL },
-	{ "IOError", "Reading or writing failed.", { SIMIDX_E_IO }, NULL },
-	{ "UnknownError", "Whether a commit is stored is not known.", { SIMIDX_E_UNKNOWN }, NULL },
-};
+/* Exception classes by codes, as simidx/_errors.py has given them. */
+static PyObject *classes;
 
-static PyObject *error;
-
-static int add_class(PyObject *module, const char *name, const char *about, PyObject *base,
-		     PyObject **out)
+/* set_errors({code: class}) */
+static PyObject *set_errors(PyObject *self, PyObject *dict)
 {
-	char whole[64];
+	PyObject *old = classes;
 
-	snprintf(whole, sizeof(whole), "simidx.%s", name);
-	*out = PyErr_NewExceptionWithDoc(whole, about, base, NULL);
-	return *out ? PyModule_AddObjectRef(module, name, *out) : -1;
+	(void)self;
+	classes = Py_NewRef(dict);
+	Py_XDECREF(old);
+	Py_RETURN_NONE;
 }
+
+static PyMethodDef functions[] = {
+	{ "set_errors", set_errors, METH_O, NULL },
+	{ NULL, NULL, 0, NULL },
+};
 
 int py_errors_add(PyObject *module)
 {
-	if (add_class(module, "Error", "What went wrong in libsimidx.", NULL, &error))
+#define ADD_CODE(name, value, text) PyModule_AddIntConstant(module, #name, name) ||
+	if (SIMIDX_ERRORS(ADD_CODE) 0)
 		return -1;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (add_class(module, kinds[i].name, kinds[i].about, error, &kinds[i].class))
-			return -1;
-	return 0;
-}
-
-static PyObject *class_of(int code)
-{
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		for (size_t k = 0; k < sizeof(kinds[i].codes) / sizeof(int); k++)
-			if (kinds[i].codes[k] == code)
-				return kinds[i].class;
-	return error;
+#undef ADD_CODE
+	return PyModule_AddFunctions(module, functions);
 }
 
 PyObject *py_raise(const simidx_error *err)
 {
+	PyObject *code, *class;
+
 	if (err->code == SIMIDX_E_NOMEM)
 		return PyErr_NoMemory();
-	PyErr_SetString(class_of(err->code), *err->text ? err->text : simidx_strerror(err->code));
+	code = PyLong_FromLong(err->code);
+	class = code && classes ? PyDict_GetItemWithError(classes, code) : NULL;
+	Py_XDECREF(code);
+	if (!PyErr_Occurred())
+		PyErr_SetString(class ? class : PyExc_RuntimeError,
+				*err->text ? err->text : simidx_strerror(err->code));
 	return NULL;
 }
 

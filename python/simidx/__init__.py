@@ -15,10 +15,8 @@ many numbers is a memoryview: numpy.asarray() takes it without a copy.
 """
 
 from ._dedup import Deduplication, Row, dedup, dedup_texts
-from ._index import IfNew, Index, Match, Matches, Pairs, fingerprint, fingerprints
-from ._simidx import (
+from ._errors import (
     ArgumentError,
-    Batch,
     BusyError,
     DamageError,
     DuplicateError,
@@ -36,6 +34,8 @@ from ._simidx import (
     UnknownError,
     UnsupportedError,
 )
+from ._index import IfNew, Index, Match, Matches, Pairs, fingerprint, fingerprints
+from ._simidx import Batch
 from ._simidx import version as __version__
 
 __all__ = [

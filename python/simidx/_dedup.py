@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from . import _simidx
+from ._errors import ArgumentError
 from ._index import Index
 
 _AT_ONCE = 1000
@@ -167,7 +168,7 @@ def _open(
     has_notes = bool(index.stats()["flags"] & 32)
     what = remember or ("sketch" if has_notes else "fingerprint")
     if what not in _REMEMBER:
-        raise _simidx.ArgumentError(f"remember: {', '.join(_REMEMBER)}, not {what!r}")
+        raise ArgumentError(f"remember: {', '.join(_REMEMBER)}, not {what!r}")
     others = [other._index for other in against]
     kept_of_each = _REMEMBER[what] if flags else 0
     decider = _simidx.Dedup(index._index, others, similarity, flags, threads, kept_of_each, tmpdir)

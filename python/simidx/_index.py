@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from . import _simidx
+from ._errors import ArgumentError
 
 # As simidx.h has them.
 _READ_ONLY, _UNTRUSTED, _OPEN_CREATE = 1, 8, 32
@@ -260,7 +261,7 @@ class Index:
     def get(self, *, id: int | None = None, label: str | bytes | None = None) -> Document | None:
         """The document with an id or a label, or None."""
         if (id is None) == (label is None):
-            raise _simidx.ArgumentError("get() takes an id or a label")
+            raise ArgumentError("get() takes an id or a label")
         if isinstance(label, str):
             label = label.encode()
         found = self._index.get(0 if id is None else id, label)
@@ -340,7 +341,7 @@ class Index:
     def delete(self, *, ids: Any = None, labels: Sequence[str | bytes] | None = None) -> int:
         """Delete documents by their ids or labels. Returns how many were there."""
         if (ids is None) == (labels is None):
-            raise _simidx.ArgumentError("delete() takes ids or labels")
+            raise ArgumentError("delete() takes ids or labels")
         return self._index.delete(_numbers(ids, "Q"), labels)
 
     def delete_older(self, time: int) -> int:

@@ -14,7 +14,7 @@ from array import array
 import arrow_rows
 import pytest
 import simidx
-from simidx import _simidx
+from simidx import _errors, _simidx
 
 CALLS = {
     "search": lambda index: index.search(1),
@@ -37,6 +37,12 @@ CALLS = {
 def test_all_calls_are_here():
     public = {name for name in vars(simidx.Index) if not name.startswith("_")}
     assert public - {"close"} <= set(CALLS)
+
+
+def test_each_code_has_a_class():
+    codes = {value for name, value in vars(_simidx).items() if name.startswith("SIMIDX_E_")}
+    assert codes - {_simidx.SIMIDX_E_NOMEM} == set(_errors.BY_CODE)
+    assert {c.__name__ for c in _errors.BY_CODE.values()} <= set(simidx.__all__)
 
 
 def test_a_closed_index_raises(where):
