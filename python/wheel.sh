@@ -50,7 +50,8 @@ flags=$(echo $flags)
 compile icu "$CXX $flags -DU_COMMON_IMPLEMENTATION" "$icu"/common/*.cpp
 compile stub "$CXX $flags" "$icu"/stubdata/*.cpp
 
-# Its data: of word breaking with the dictionaries and what its root needs, NFKC, and properties.
+# Its data: of word breaking with the dictionaries (that of Chinese and Japanese is not used without ja.res) and
+# what these name, NFKC, and properties.
 # Debian's source package has them as an archive, without what ICU's own filter reads, so
 # ICU's icupkg takes them from there.
 compile icupkg "$CXX $flags -DU_TOOLUTIL_IMPLEMENTATION -I$icu/tools/toolutil -I$icu/i18n" \
@@ -58,22 +59,22 @@ compile icupkg "$CXX $flags -DU_TOOLUTIL_IMPLEMENTATION -I$icu/tools/toolutil -I
 	"$icu/i18n/uspoof_impl.cpp" "$icu/tools/icupkg/icupkg.cpp"
 $CXX -Wl,--gc-sections -o icupkg/icupkg icupkg/*.o icu/*.o stub/*.o -pthread -ldl
 icupkg/icupkg -l "$data" |
-	grep -xE -e 'brkitr/(root\.res|(char|line|line_loose|line_normal|sent|title|word)\.brk|[a-z]*dict\.dict)' \
+	grep -xE -e 'brkitr/((root|ja)\.res|(char|line[a-z_]*|sent|title|word)\.brk|[a-z]*dict\.dict)' \
 		-e 'nfkc\.nrm|u(emoji|layout)\.icu' >items.lst
 [ "$(wc -l <items.lst)" -ge 14 ] || fail "$data has not all that is needed: $(echo $(cat items.lst))"
 rm -rf items.d
 mkdir items.d
 icupkg/icupkg -x items.lst -d items.d "$data"
 name=$(basename "$data" l.dat)
-rm -f "$name.dat"
-icupkg/icupkg -s items.d -a items.lst new "$name.dat"
+rm -f "${name}l.dat" # items are known by the name of the file, with the l of little-endian
+icupkg/icupkg -s items.d -a items.lst new "${name}l.dat"
 cat >"$name.s" <<EOS
 	.globl ${name}_dat
 	.section .rodata
 	.balign 16
 	.type ${name}_dat, %object
 ${name}_dat:
-	.incbin "$name.dat"
+	.incbin "${name}l.dat"
 	.size ${name}_dat, . - ${name}_dat
 	.section .note.GNU-stack,"",%progbits
 EOS
@@ -107,6 +108,7 @@ export SIMIDX_LICENSES=$top/licenses
 export LMDB_CFLAGS="-I$lmdb" LMDB_LIBS="-L$top/lib -llmdb"
 export ICU_CFLAGS="-I$icu/common -DU_STATIC_IMPLEMENTATION" ICU_LIBS="-L$top/lib -licuuc -lstdc++"
 export LDFLAGS="-L$top/lib -Wl,--gc-sections -Wl,-s ${LDFLAGS-}" CFLAGS="-O2 -ffunction-sections ${CFLAGS-}"
+rm -f "$SX_SRCDIR"/build-python/temp*/*/python/_simidx.la # make does not know these libraries
 tools/bin/pip -q wheel --no-deps -w raw "$SX_SRCDIR"
 PATH=$top/tools/bin:$PATH auditwheel show raw/simidx-*.whl
 PATH=$top/tools/bin:$PATH auditwheel repair --only-plat -w wheel raw/simidx-*.whl

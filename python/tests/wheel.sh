@@ -14,7 +14,7 @@ cd "$tmp"
 
 [ "$(stat -c %s "$wheel")" -le 5000000 ] || { echo "$wheel has more than 5 MB" && exit 1; }
 mkdir ours
-cp -r "$SX_SRCDIR/python/simidx" ours
+cp -r "$SX_SRCDIR/python/simidx" ours && rm -f ours/simidx/*.so
 cp "$SX_BUILDDIR/python/.libs/_simidx.so" ours/simidx/_simidx.abi3.so
 "$SX_PYTHON" -m venv env
 env/bin/pip -q install --no-index "$wheel"
