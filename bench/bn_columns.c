@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The calls of which the Python package is made, by a program in C on the same arrays: what Python adds is the
- * difference. bench/python.py writes the arrays and runs both.
+ * The calls of which the Python package is made, by a program in C on the same arrays: what Python
+ * adds is the difference. bench/python.py writes the arrays and runs both.
  */
 
 #include <errno.h>
@@ -28,8 +28,8 @@ static const char usage[] =
 	"       bn_columns dedup DIR OFFSETS BYTES THREADS\n"
 	"\n"
 	"search: finds what is near to each number of 64 bits of the file QUERIES in an index.\n"
-	"dedup: leaves out near-duplicates of texts, in an index in the new directory DIR. Text i is\n"
-	"in the file BYTES, from the number of 32 bits i of the file OFFSETS to the next one.\n"
+	"dedup: leaves out near-duplicates of texts, in an index in the new directory DIR. Text i\n"
+	"is in the file BYTES, from the number of 32 bits i of the file OFFSETS to the next one.\n"
 	"Prints the CPU time of all threads, without reading the files, and what was found.\n";
 
 static double cpu_of_all(void)
