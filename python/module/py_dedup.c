@@ -20,7 +20,7 @@
 /* By what a row was decided. */
 enum rule { KEPT, EQUAL, TEXT, SKETCH, FINGERPRINT };
 
-/* What is told of a row. */
+/* What is told of a row: _dedup.py reads it as "dqQii". */
 struct decision {
 	double similarity; /* 0 of a row that is kept, -1 where fingerprints decided */
 	int64_t keeper;    /* number of the row that stays for it; -1: a document of an index */
@@ -302,40 +302,16 @@ static PyObject *dedup_flush(PyObject *object, PyObject *args)
 	Py_RETURN_NONE;
 }
 
-/* The decisions that were not taken yet, a column each. */
+/* The decisions that were not taken yet, as they are: _dedup.py knows the struct. */
 static PyObject *dedup_take(PyObject *object, PyObject *args)
 {
 	struct py_dedup *self = (struct py_dedup *)object;
 	size_t n = self->n_decided;
-	PyObject *out[5];
-	uint8_t *rule;
-	double *similarity;
-	int64_t *keeper;
-	uint64_t *id;
-	int32_t *against;
 
 	(void)args;
-	out[0] = py_new_bytes(n, &rule);
-	out[1] = py_new_bytes(n * 8, &keeper);
-	out[2] = py_new_bytes(n * 8, &id);
-	out[3] = py_new_bytes(n * 8, &similarity);
-	out[4] = py_new_bytes(n * 4, &against);
-	if (!out[0] || !out[1] || !out[2] || !out[3] || !out[4]) {
-		for (size_t i = 0; i < 5; i++)
-			Py_XDECREF(out[i]);
-		return NULL;
-	}
-	for (size_t i = 0; i < n; i++) {
-		const struct decision *decision = &self->decided[i];
-
-		rule[i] = (uint8_t)decision->rule;
-		keeper[i] = decision->keeper;
-		id[i] = decision->id;
-		similarity[i] = decision->similarity;
-		against[i] = decision->against;
-	}
 	self->n_decided = 0;
-	return Py_BuildValue("(NNNNN)", out[0], out[1], out[2], out[3], out[4]);
+	return PyBytes_FromStringAndSize((const char *)self->decided,
+					 (Py_ssize_t)(n * sizeof(*self->decided)));
 }
 
 static PyMethodDef methods[] = {

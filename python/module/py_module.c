@@ -12,13 +12,12 @@
 
 struct making {
 	const struct py_texts *texts;
-	uint64_t *fps, *fps2;
+	uint64_t *fps;
 	simidx_text *text[256];
 };
 
 static int make_some(void *ctx, unsigned thread, size_t from, size_t to, simidx_error *err)
 {
-	unsigned flags = SIMIDX_SKETCH_FP2;
 	struct making *all = ctx;
 	int rc = SIMIDX_OK;
 
@@ -26,11 +25,9 @@ static int make_some(void *ctx, unsigned thread, size_t from, size_t to, simidx_
 		const struct py_text *text = &all->texts->at[i];
 		simidx_sketch sketch = SIMIDX_SKETCH_INIT;
 
-		rc = simidx_text_fingerprint(all->text[thread], text->bytes, text->size,
-					     all->fps2 ? flags : 0, &sketch, err);
+		rc = simidx_text_fingerprint(all->text[thread], text->bytes, text->size, 0, &sketch,
+					     err);
 		all->fps[i] = sketch.fp;
-		if (all->fps2)
-			all->fps2[i] = sketch.fp2;
 	}
 	return rc;
 }
@@ -53,38 +50,32 @@ static int make_all(struct making *all, const char *extractor, unsigned threads,
 	return rc;
 }
 
-/* fingerprints(texts, extractor or None, with second ones?, threads) */
+/* fingerprints(texts, extractor or None, threads) */
 static PyObject *fingerprints(PyObject *self, PyObject *args)
 {
-	PyObject *object, *out[2] = { NULL, NULL };
 	struct making all = { .fps = NULL };
 	struct py_texts texts;
 	const char *extractor;
+	PyObject *object, *out;
 	struct py_call call;
 	simidx_error err;
 	unsigned threads;
-	int has_fp2, rc;
+	int rc;
 
 	(void)self;
-	if (!PyArg_ParseTuple(args, "OzpI", &object, &extractor, &has_fp2, &threads) ||
+	if (!PyArg_ParseTuple(args, "OzI", &object, &extractor, &threads) ||
 	    py_texts_from(&texts, object))
 		return NULL;
 	all.texts = &texts;
-	out[0] = py_new_bytes(texts.n * 8, &all.fps);
-	if (has_fp2)
-		out[1] = py_new_bytes(texts.n * 8, &all.fps2);
-	rc = !out[0] || (has_fp2 && !out[1]);
-	if (!rc) {
+	out = py_new_bytes(texts.n * 8, &all.fps);
+	if (out) {
 		py_begin(&call);
 		rc = make_all(&all, extractor, threads, &call, &err);
-		rc = py_end(&call, rc, &err);
+		if (py_end(&call, rc, &err))
+			Py_CLEAR(out);
 	}
 	py_texts_free(&texts);
-	if (!rc)
-		return has_fp2 ? Py_BuildValue("(NN)", out[0], out[1]) : out[0];
-	Py_XDECREF(out[0]);
-	Py_XDECREF(out[1]);
-	return NULL;
+	return out;
 }
 
 static PyMethodDef functions[] = {

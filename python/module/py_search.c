@@ -200,7 +200,8 @@ struct pairs {
 	uint64_t *a, *b;
 	uint32_t *bits;
 	size_t n, room;
-	int rc;
+	struct py_call *call;
+	int rc; /* SIMIDX_E_NOMEM: memory was short */
 };
 
 static int take_pairs(void *ctx, const simidx_pair *pairs, size_t n)
@@ -230,19 +231,9 @@ static int take_pairs(void *ctx, const simidx_pair *pairs, size_t n)
 	return 0;
 }
 
-struct join {
-	struct pairs pairs;
-	struct py_call *call;
-};
-
-static int join_pairs(void *ctx, const simidx_pair *pairs, size_t n)
+static int pairs_stop(void *ctx)
 {
-	return take_pairs(&((struct join *)ctx)->pairs, pairs, n);
-}
-
-static int join_stops(void *ctx)
-{
-	return py_stop(((struct join *)ctx)->call);
+	return py_stop(((struct pairs *)ctx)->call);
 }
 
 PyObject *py_index_pairs(PyObject *object, PyObject *args)
@@ -250,7 +241,7 @@ PyObject *py_index_pairs(PyObject *object, PyObject *args)
 	struct py_index *self = (struct py_index *)object;
 	simidx_join_options how = SIMIDX_JOIN_OPTIONS_INIT;
 	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
-	struct join join = { .pairs = { .n = 0 } };
+	struct pairs all = { .n = 0 };
 	PyObject *out = NULL;
 	struct py_call call;
 	simidx_error err;
@@ -259,23 +250,23 @@ PyObject *py_index_pairs(PyObject *object, PyObject *args)
 
 	if (!PyArg_ParseTuple(args, "lI", &radius, &how.threads) || py_index_begin(self, &call))
 		return NULL;
-	join.call = &call;
+	all.call = &call;
 	how.radius = radius < 0 ? SIMIDX_JOIN_DEFAULT_RADIUS : (unsigned)radius;
 	if (self->text)
 		how.flags = SIMIDX_JOIN_TEXT | (self->info.flags & SIMIDX_CREATE_FP2 ?
 						SIMIDX_JOIN_FP2 : 0);
-	how.stop = join_stops;
-	how.ctx = &join;
-	taker.pairs = join_pairs;
+	how.stop = pairs_stop;
+	how.ctx = &all;
+	taker.pairs = take_pairs;
 	rc = simidx_pairs(self->index, NULL, &how, &taker, &err);
-	if (rc == SIMIDX_E_STOPPED && join.pairs.rc)
-		rc = err.code = join.pairs.rc;
+	if (rc == SIMIDX_E_STOPPED && all.rc)
+		rc = err.code = all.rc;
 	if (!py_index_end(self, &call, rc, &err))
-		out = Py_BuildValue("(y#y#y#)", join.pairs.a, (Py_ssize_t)(join.pairs.n * 8),
-				    join.pairs.b, (Py_ssize_t)(join.pairs.n * 8), join.pairs.bits,
-				    (Py_ssize_t)(join.pairs.n * 4));
-	free(join.pairs.a);
-	free(join.pairs.b);
-	free(join.pairs.bits);
+		out = Py_BuildValue("(y#y#y#)", all.a, (Py_ssize_t)(all.n * 8),
+				    all.b, (Py_ssize_t)(all.n * 8), all.bits,
+				    (Py_ssize_t)(all.n * 4));
+	free(all.a);
+	free(all.b);
+	free(all.bits);
 	return out;
 }

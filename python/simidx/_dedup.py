@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import struct
 import tempfile
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -37,6 +38,11 @@ class Row(NamedTuple):
     """from 0 to 1; None where fingerprints decided"""
     rule: str
     """equal, text, sketch or fingerprint"""
+
+
+def _decisions(decider: _simidx.Dedup) -> Iterator[tuple[float, int, int, int, int]]:
+    """Similarity, keeper, id, other index and rule of each row, since the last call."""
+    return struct.iter_unpack("dqQii", decider.take())
 
 
 def _close(decider: _simidx.Dedup, owned: _Owned) -> None:
@@ -110,17 +116,10 @@ class Deduplication:
 
     def _take(self, keep: bytearray) -> None:
         """What was decided since the last call."""
-        rules, keepers, ids, similarities, against = self._decider.take()
-        keep += bytes(rule == 0 for rule in rules)
+        decisions = list(_decisions(self._decider))
+        keep += bytes(rule == 0 for *_, rule in decisions)
         if self._evidence:
-            columns = zip(
-                rules,
-                memoryview(keepers).cast("q"),
-                memoryview(ids).cast("Q"),
-                memoryview(similarities).cast("d"),
-                memoryview(against).cast("i"),
-            )
-            for row, (rule, keeper, id, similarity, other) in enumerate(columns, self.rows):
+            for row, (similarity, keeper, id, other, rule) in enumerate(decisions, self.rows):
                 if rule:
                     self._evidence(
                         Row(
@@ -132,8 +131,8 @@ class Deduplication:
                             _RULES[rule],
                         )
                     )
-        self.rows += len(rules)
-        self.kept += rules.count(0)
+        self.rows += len(decisions)
+        self.kept += sum(rule == 0 for *_, rule in decisions)
 
     @staticmethod
     def _ready(waiting: deque[_simidx.Batch], keep: bytearray) -> Iterator[_simidx.Batch]:
@@ -237,7 +236,7 @@ def dedup_texts(
 
     def decided() -> Iterator[tuple[int, str | bytes | None]]:
         nonlocal at
-        for rule in decider.take()[0]:
+        for *_, rule in _decisions(decider):
             text = waiting.popleft()
             if rule == 0:
                 yield at, text

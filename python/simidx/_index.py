@@ -355,7 +355,7 @@ def fingerprints(texts: Any, *, extractor: str | None = None, threads: int = 0) 
     >>> len(fingerprints(["one text", "another text"]))
     2
     """
-    return _u64(_simidx.fingerprints(texts, extractor, False, threads))
+    return _u64(_simidx.fingerprints(texts, extractor, threads))
 
 
 def fingerprint(text: str | bytes, *, extractor: str | None = None) -> int:
