@@ -13,7 +13,7 @@ import traceback
 import pytest
 import simidx
 
-CALLS = int(os.environ.get("SIMIDX_CALLS", 1000000 if os.environ.get("SIMIDX_LONG") else 16000))
+CALLS = int(os.environ.get("SIMIDX_CALLS", 1000000 if os.environ.get("SIMIDX_LONG") else 8000))
 PROCESSES, THREADS = 4, 8
 ALLOWED = (simidx.Error, TypeError, ValueError, OverflowError, AttributeError)
 WORDS = [f"w{i}" for i in range(300)]
