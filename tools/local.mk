@@ -109,6 +109,8 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_against.h \
 	tools/dedup/dd_again.c \
 	tools/dedup/dd_again.h \
+	tools/dedup/dd_binary.c \
+	tools/dedup/dd_binary.h \
 	tools/dedup/dd_check.c \
 	tools/dedup/dd_check.h \
 	tools/dedup/dd_columns.c \
@@ -166,7 +168,7 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_summary.h \
 	tools/dedup/dd_texts.c \
 	tools/dedup/dd_texts.h
-tools_libdedup_a_CPPFLAGS = $(tools_cppflags)
+tools_libdedup_a_CPPFLAGS = $(tools_cppflags) $(XXHASH_CFLAGS)
 
 tools_simidx_dedup_SOURCES = tools/dedup/dd_main.c
 tools_simidx_dedup_CPPFLAGS = $(tools_cppflags)

@@ -85,7 +85,7 @@ FNR == 1 && FILENAME ~ /^lib\// {
 	if (name == "lmdb.h")
 		only("(lib/store|bench|tests/format)", name)
 	if (base ~ /^xx(h3|hash)\.h$/)
-		only("(lib/util|" engines "|tests/format|tools/query)", name)
+		only("(lib/util|" engines "|tests/format|tools/dedup|tools/query)", name)
 	if (name ~ /^unicode\//)
 		only("(lib/text|bench)", "ICU")
 	if (name == "sqlite3.h")

@@ -276,7 +276,7 @@ done
 run 2 "$dedup" --bits 32 names/a
 says '--bits is about bare fingerprints, and the inputs have texts'
 run 2 "$dedup" -0 names/a
-says '-0 is about --files-from, --drop-list and --stream, and none is given'
+says '-0 is about --files-from, --drop-list, --list-binary and --stream, and none is given'
 run 2 "$dedup" --spill 100k names/a
 says "--spill: expected a size, such as 500K, 400M or 2G, found '100k'"
 run 2 "$dedup" --memory 1M names/a

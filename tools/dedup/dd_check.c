@@ -90,6 +90,7 @@ int dd_check_outputs(const struct dd_options *options)
 	int adds = options->index != NULL, goes_on = options->resume;
 	const struct written written[] = { look_at("--dups", options->dups, adds),
 					   look_at("--evidence", options->evidence, adds),
+					   look_at("--list-binary", options->list_binary, goes_on),
 					   look_at("--output", options->output, adds),
 					   look_at("--rejects", options->rejects, goes_on),
 					   look_at("--summary", options->summary, goes_on) };
@@ -129,8 +130,40 @@ int dd_check_is_written(const char *path)
 {
 	return in_guard_is_output(path) == IN_OUTPUT_HAD_BYTES &&
 	       tl_error("%s: is an input, so nothing can be written to it: let --dups, "
-			"--evidence, --output, --rejects, --summary or standard output be another "
-			"file", path);
+			"--evidence, --list-binary, --output, --rejects, --summary or standard "
+			"output be another file", path);
+}
+
+/* What a document has, and what all have. */
+static const char *const singular[] = { "a text", "features", "a fingerprint" };
+static const char *const plural[] = { "texts", "features", "fingerprints" };
+
+int dd_check_kind(const struct dd_options *options, enum simidx_dedup_kind kind)
+{
+	const char *comparing = dd_comparing_option(options);
+	const char *of_texts = options->accept >= 0 ? "--accept" :
+			       options->no_verify   ? "--no-verify" :
+						      comparing;
+
+	if (kind == SIMIDX_DEDUP_FEATURES && comparing)
+		return tl_usage_error("%s is about texts, and the inputs have features", comparing);
+	if (kind == SIMIDX_DEDUP_TEXTS && options->radius >= 0 && !options->no_verify)
+		return tl_usage_error(
+			"--radius is about fingerprints; for texts it goes with --no-verify");
+	if (kind != SIMIDX_DEDUP_FINGERPRINTS && options->bits_given)
+		return tl_usage_error("--bits is about bare fingerprints, and the inputs have %s",
+				      plural[kind]);
+	if (kind == SIMIDX_DEDUP_FINGERPRINTS && of_texts)
+		return tl_usage_error("%s is about texts, and the inputs have fingerprints",
+				      of_texts);
+	return 0;
+}
+
+int dd_check_is_other(enum simidx_dedup_kind kind, enum simidx_dedup_kind before, char reason[],
+		      size_t size)
+{
+	snprintf(reason, size, "%s, and the inputs before have %s", singular[kind], plural[before]);
+	return kind != before;
 }
 
 /* Add an input to what is known of all. */

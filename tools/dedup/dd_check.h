@@ -34,6 +34,16 @@ int dd_check_outputs(const struct dd_options *options);
  */
 int dd_check_inputs(const struct dd_options *options, uint64_t most, struct dd_inputs *all);
 
+/**
+ * The first document has a text, features or a fingerprint, and all others have: options about
+ * something else are refused. Returns 0, or an exit code with a message.
+ */
+int dd_check_kind(const struct dd_options *options, enum simidx_dedup_kind kind);
+
+/** Whether a document is of another kind than those before it; then the reason is set. */
+int dd_check_is_other(enum simidx_dedup_kind kind, enum simidx_dedup_kind before, char reason[],
+		      size_t size);
+
 /** Whether a file that is met, and has contents, is one that gets lines. Says so. */
 int dd_check_is_written(const char *path);
 

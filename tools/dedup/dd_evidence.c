@@ -163,6 +163,7 @@ static void json_row(const struct dd_evidence *evidence, struct tl_json *json,
 		     const char *const key[N_KEYS])
 {
 	const struct in_columns *columns = &evidence->options->inputs.columns;
+	const struct in_format *format = dd_files_format(evidence->files, name->file);
 	char hash[17];
 
 	dd_columns_json_path(json, dd_files_path(evidence->files, name->file), name->line,
@@ -175,8 +176,9 @@ static void json_row(const struct dd_evidence *evidence, struct tl_json *json,
 		tl_json_unsigned(json, key[ID], fact->id);
 	if (fact->label)
 		tl_json_bytes(json, key[LABEL], fact->label, fact->label_size);
-	tl_json_string(json, key[FORMAT], dd_files_format(evidence->files, name->file)->name);
-	if (evidence->kind != SIMIDX_DEDUP_TEXTS)
+	tl_json_string(json, key[FORMAT], format->name);
+	/* A file that is no text has a format that nobody can read. */
+	if (evidence->kind != SIMIDX_DEDUP_TEXTS || !format->next)
 		return;
 	if (columns->text)
 		tl_json_bytes(json, key[TEXT_FIELD], columns->text, strlen(columns->text));

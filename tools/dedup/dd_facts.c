@@ -66,7 +66,8 @@ struct dd_fact dd_fact_of(const simidx_dedup_row *row)
 	struct dd_fact fact = { .name = extra->name, .size = row->text_size, .id = extra->id,
 				.key = extra->key };
 
-	fact.hash = simidx_feature_hash(row->text, row->text_size);
+	if (row->text)
+		fact.hash = simidx_feature_hash(row->text, row->text_size);
 	if (row->flags & SIMIDX_DEDUP_PLACED) {
 		fact.offset = row->place.offset;
 		fact.length = row->place.length;

@@ -21,7 +21,7 @@
 /** What is known of a row. */
 struct dd_fact {
 	struct dd_name name;
-	uint64_t hash;     /* of its text: simidx_feature_hash() */
+	uint64_t hash;     /* of its text: simidx_feature_hash(); 0: it has none */
 	uint64_t size;     /* of its text, in bytes */
 	uint64_t offset;   /* of the row in its file */
 	uint64_t id;       /* SIMIDX_NO_ID: it has none */

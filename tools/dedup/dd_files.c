@@ -290,9 +290,21 @@ int dd_files_modified(struct dd_files *files, uint32_t number, int64_t *out)
 	return file.is_regular ? 0 : -1;
 }
 
+uint64_t dd_files_size(struct dd_files *files, uint32_t number)
+{
+	return (uint64_t)get(files, number).size;
+}
+
 const struct in_format *dd_files_format(struct dd_files *files, uint32_t number)
 {
 	return get(files, number).format;
+}
+
+void dd_files_set_format(struct dd_files *files, uint32_t number, const struct in_format *format)
+{
+	pthread_mutex_lock(&files->mutex);
+	files->file[number].format = format;
+	pthread_mutex_unlock(&files->mutex);
 }
 
 int dd_files_can_seek(struct dd_files *files, uint32_t number)

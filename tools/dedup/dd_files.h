@@ -79,8 +79,15 @@ enum dd_state dd_files_state_by(struct dd_files *files, uint32_t number, const c
  */
 int dd_files_modified(struct dd_files *files, uint32_t number, int64_t *out);
 
+/** Bytes of a regular file, as it was read; 0 of others. */
+uint64_t dd_files_size(struct dd_files *files, uint32_t number);
+
 /** The format in which it was read. */
 const struct in_format *dd_files_format(struct dd_files *files, uint32_t number);
+
+/** It has another one, as it is now known. To be called by the thread of dd_files_meet(). */
+void dd_files_set_format(struct dd_files *files, uint32_t number,
+			 const struct in_format *format);
 
 /** Whether it can be opened again by its path and read at any byte: a regular file, not
  * standard input. It may be compressed. */

@@ -168,6 +168,26 @@ int dd_index_remember(const struct dd_index *index)
 	return index->is_compared ? index->remember : SIMIDX_DEDUP_FINGERPRINT;
 }
 
+simidx_dedup_options dd_index_options(const struct dd_index *index, enum simidx_dedup_kind kind)
+{
+	const struct dd_options *options = index->options;
+	simidx_dedup_options how = SIMIDX_DEDUP_OPTIONS_INIT;
+
+	how.kind = (int)kind;
+	how.flags = (options->no_verify ? SIMIDX_DEDUP_NO_VERIFY : 0) |
+		    (options->compare_all ? SIMIDX_DEDUP_COMPARE_ALL : 0) |
+		    (options->pairs ? SIMIDX_DEDUP_PAIRS : 0) |
+		    (options->index ? SIMIDX_DEDUP_LASTING : 0) |
+		    (options->near_misses ? SIMIDX_DEDUP_NEAREST : 0);
+	how.similarity = options->similarity;
+	how.max_weight = options->accept;
+	how.max_bits = options->radius;
+	how.threads = options->threads;
+	how.spill_bytes = options->spill;
+	how.remember = dd_index_remember(index);
+	return how;
+}
+
 simidx *dd_index_handle(struct dd_index *index)
 {
 	return index->handle;

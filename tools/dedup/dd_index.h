@@ -31,6 +31,9 @@ void dd_index_close(struct dd_index *index);
 /** What this run remembers in it: for simidx_dedup_options. */
 int dd_index_remember(const struct dd_index *index);
 
+/** How the library is to decide; batches, calls and other indexes are for the caller to set. */
+simidx_dedup_options dd_index_options(const struct dd_index *index, enum simidx_dedup_kind kind);
+
 /** For simidx_dedup_open(). */
 simidx *dd_index_handle(struct dd_index *index);
 simidx_writer *dd_index_writer(struct dd_index *index);

@@ -3,7 +3,12 @@
 
 #include "dedup/dd_memory.h"
 
+#include "common/tl_msg.h"
+#include "common/tl_options.h"
+
+#include <inttypes.h>
 #include <limits.h>
+#include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -61,6 +66,20 @@ unsigned dd_memory_threads(uint64_t bytes)
 	uint64_t none = dd_memory_least(0), n = bytes < none ? 0 : (bytes - none) / (2 * THREAD);
 
 	return n < UINT_MAX ? (unsigned)n : UINT_MAX;
+}
+
+int dd_memory_check(uint64_t bytes, unsigned *threads)
+{
+	long n = *threads ? (long)*threads : sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned wanted = n < 1 ? 1 : n > TL_MAX_THREADS ? TL_MAX_THREADS : (unsigned)n;
+	unsigned fit = dd_memory_threads(bytes);
+
+	*threads = !*threads && wanted > fit && fit ? fit : wanted;
+	if (*threads <= fit)
+		return TL_PROCEED;
+	return tl_usage_error("--memory: %u thread%s at least %" PRIu64 "M", *threads,
+			      *threads == 1 ? " needs" : "s need",
+			      dd_memory_least(*threads) >> 20);
 }
 
 /* By itself glibc keeps blocks of up to 32 MB for later, in each thread. */

@@ -40,6 +40,14 @@ uint64_t dd_memory_least(unsigned threads);
 /** The most threads for which it is enough; 0 = not even one. */
 unsigned dd_memory_threads(uint64_t bytes);
 
+/**
+ * Check that memory and threads fit.
+ *
+ * @param threads  0: one a core, but not more than the memory is enough for; set to their number
+ * @return TL_PROCEED, or TL_TROUBLE with a message
+ */
+int dd_memory_check(uint64_t bytes, unsigned *threads);
+
 /** Before anything else: have the C library give large blocks back as soon as they are freed. */
 void dd_memory_begin(void);
 

@@ -55,6 +55,13 @@ static const struct tl_option near_rows[] = {
 	  .help = "only texts of the same bytes",
 	  .more = "Print only what has the same bytes as another text, in groups, --drop-list and "
 		  "--pairs. What is only similar stays, and is in no group." },
+	{ 0, "binary", NULL, TL_FLAG(struct dd_options, binary),
+	  .help = "also files that are no texts, if their bytes are equal",
+	  .more = "Files that are no texts, as they have a NUL byte in their first 8 KiB, are near "
+		  "to others of the same bytes, and to nothing else. Those of one size are read "
+		  "again in the end and compared, and their groups are the last. Compressed files "
+		  "are compared as they are. Without this such files are skipped, or rejected if "
+		  "they are named. Only for groups and --drop-list." },
 	{ 0, "no-verify", NULL, TL_FLAG(struct dd_options, no_verify),
 	  .help = "trust the fingerprints of texts",
 	  .more = "Do not compare the texts: two fingerprints of each decide. That is faster, and "
@@ -204,6 +211,10 @@ static const struct tl_option output_rows[] = {
 	  .more = "Write counts, times and sizes to FILE as JSON, also when the run fails or is "
 		  "interrupted. FILE must be new or empty, and no input; with --resume a line is "
 		  "added to it." },
+	{ 0, "list-binary", "FILE", TL_TEXT(struct dd_options, list_binary),
+	  .help = "write names of files that are no texts to FILE",
+	  .more = "Write the name of each file that is no text to FILE, a line each, as --stream "
+		  "writes names. FILE as of --rejects." },
 	{ 0, "json", NULL, TL_FLAG(struct dd_options, json), .help = "print a JSON object a line" },
 	{ 'q', "quiet", NULL, TL_FLAG(struct dd_options, quiet),
 	  .help = "no notices, no progress, no summary" },
@@ -252,7 +263,7 @@ static const struct tl_option resource_rows[] = {
 		  "rejected. Both are told. Of the other half, the program has "
 		  "24M and each thread 1M, and the rest is for what must be known until the end: "
 		  "of each document 56 bytes at most (with --drop-list 72), of each file 150 "
-		  "bytes and its path. When "
+		  "bytes and its path, of one for --binary 56 more. When "
 		  "that is full, the run ends with exit 2: all that was read before is decided and "
 		  "printed, and it is told where reading has ended. If there are too many files, "
 		  "or likely too many rows, that is told at the beginning. Not in this are the "
@@ -322,7 +333,8 @@ static const struct tl_option rows[] = {
 		       "(estimated) or fingerprint; keep: false, and true for a near miss. Then, "
 		       "of the row: path, line, offset and length in bytes where it can be read "
 		       "again, id and label if it has them, format, text_field, header and "
-		       "delimiter as the options were, hash (XXH3 of the text), excerpt. The same "
+		       "delimiter as the options were, hash (XXH3 of the text), excerpt. A file "
+		       "that is no text has the format binary, and no hash or excerpt. The same "
 		       "with a 2 at the end of each name of what it is near to; of a document of "
 		       "an earlier run or of --against these are id2, its id there, label2 and "
 		       "index2.") },
@@ -467,6 +479,9 @@ static int check_together(struct dd_options *options)
 	if (options->identical && options->similarity_given)
 		return tl_usage_error("--identical asks for the same bytes, so --similarity does "
 				      "not go with it");
+	if (options->binary && (options->pairs || options->stream))
+		return tl_usage_error("--binary is about groups and --drop-list, so %s does not go "
+				      "with it", options->pairs ? "--pairs" : "--stream");
 	if (options->remember >= 0 && !options->index)
 		return tl_usage_error("--remember is about the index of --index");
 	if (options->against.n && options->pairs)
@@ -483,28 +498,12 @@ static int check_together(struct dd_options *options)
 		return tl_usage_error("%s is about comparing texts, which --no-verify leaves out",
 				      dd_comparing_option(options));
 	if (options->inputs.nul_lists && !options->inputs.lists.n && !options->drop_list &&
-	    !options->stream)
-		return tl_usage_error(
-			"-0 is about --files-from, --drop-list and --stream, and none is given");
+	    !options->stream && !options->list_binary)
+		return tl_usage_error("-0 is about --files-from, --drop-list, --list-binary and "
+				      "--stream, and none is given");
 	if (in_files_check_found(&options->inputs) != TL_PROCEED)
 		return TL_TROUBLE;
 	return options->stream ? in_files_check_lines(&options->inputs, "--stream") : TL_PROCEED;
-}
-
-/* As many threads as fit, unless their number is asked for. */
-static int check_memory(struct dd_options *options)
-{
-	long n = options->threads ? (long)options->threads : sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned threads = n < 1 ? 1 : n > TL_MAX_THREADS ? TL_MAX_THREADS : (unsigned)n;
-	unsigned fit = dd_memory_threads(options->memory);
-
-	if (!options->threads && threads > fit && fit)
-		threads = fit;
-	options->threads = threads;
-	if (threads <= fit)
-		return TL_PROCEED;
-	return tl_usage_error("--memory: %u thread%s at least %" PRIu64 "M", threads,
-			      threads == 1 ? " needs" : "s need", dd_memory_least(threads) >> 20);
 }
 
 static int check_indexes(const struct dd_options *options)
@@ -553,7 +552,8 @@ static int take_operands(struct dd_options *options, char **operands, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(operands[i], "-") == 0 && !inputs->format)
 			return tl_usage_error("standard input needs its format: -F FORMAT");
-	if (check_together(options) != TL_PROCEED || check_memory(options) != TL_PROCEED)
+	if (check_together(options) != TL_PROCEED ||
+	    dd_memory_check(options->memory, &options->threads) != TL_PROCEED)
 		return TL_TROUBLE;
 	return in_files_check(inputs, &options->total_bytes) ? TL_TROUBLE : TL_PROCEED;
 }

@@ -24,6 +24,7 @@ struct dd_options {
 	int radius;             /* -1 */
 	int accept;             /* -1 */
 	int identical;          /* then the similarity is 1 */
+	int binary;             /* files that are no texts are compared */
 	int compare_all;
 	int pairs;
 	int drop_list;
@@ -33,6 +34,7 @@ struct dd_options {
 	const char *dups;       /* NULL */
 	const char *rejects;    /* NULL */
 	const char *summary;    /* NULL */
+	const char *list_binary; /* NULL */
 	const char *evidence;   /* NULL */
 	unsigned near_misses;   /* percent below the similarity; 0 */
 	uint64_t evidence_texts; /* characters; 0 */

@@ -469,6 +469,11 @@ int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 	return output->evidence ? dd_evidence_add(output->evidence, row, near, 0) : 0;
 }
 
+uint64_t dd_output_last_kept(const struct dd_output *output)
+{
+	return dd_keepers_count_all(output->keepers) - 1;
+}
+
 int dd_output_committing(struct dd_output *output, int is_complete)
 {
 	struct dd_sink *sinks[DD_N_WRITTEN];

@@ -66,9 +66,15 @@ void dd_output_mark(const struct dd_output *output, struct dd_mark *mark);
 /** Where a filter writes what stays, where that is one file; NULL with --output-dir. */
 struct dd_sink *dd_output_kept(const struct dd_output *output);
 
-/** As simidx_dedup_calls.decided. Returns 0 or an exit code. */
+/**
+ * As simidx_dedup_calls.decided. Returns 0 or an exit code. When all is decided, groups may have
+ * documents that others have compared: these come without a text.
+ */
 int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 		      const simidx_dedup_near *near, size_t n);
+
+/** The handle of the row that was kept last; rows have names. */
+uint64_t dd_output_last_kept(const struct dd_output *output);
 
 /**
  * A file has a line of --header. To be told before its rows are decided, in the order of files.

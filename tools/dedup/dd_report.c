@@ -3,6 +3,7 @@
 
 #include "dedup/dd_report.h"
 
+#include "common/tl_escape.h"
 #include "common/tl_json.h"
 #include "common/tl_msg.h"
 #include "common/tl_report.h"
@@ -11,17 +12,46 @@
 #include <errno.h>
 #include <string.h>
 
+/* Messages about single rows and files beyond this are only counted. */
+#define MAX_REPORTED 20
+
 int dd_report_begin(struct dd_report *report, const struct dd_options *options)
 {
 	report->options = options;
 	if (tl_report_open(options->rejects, "ae", &report->rejects) ||
+	    tl_report_open(options->list_binary, "ae", &report->binary) ||
 	    tl_report_open(options->summary, "ae", &report->summary))
 		return TL_TROUBLE;
 	if (report->rejects)
 		in_guard_add_output(fileno(report->rejects), 0);
+	if (report->binary)
+		in_guard_add_output(fileno(report->binary), 0);
 	if (report->summary)
 		in_guard_add_output(fileno(report->summary), 0);
 	return 0;
+}
+
+void dd_report_reject(struct dd_report *report, struct dd_summary *all, const char *place,
+		      const char *reason)
+{
+	tl_report_reject(report->rejects, place, reason);
+	if (++all->rejected <= MAX_REPORTED)
+		tl_error("%s%s%s", place, *place ? ": " : "", reason);
+	else if (all->rejected == MAX_REPORTED + 1)
+		tl_error("more rejected rows are only counted");
+}
+
+/* As --stream writes paths. */
+void dd_report_binary(struct dd_report *report, const char *path)
+{
+	if (!report->binary)
+		return;
+	if (report->options->inputs.nul_lists) {
+		fprintf(report->binary, "%s%c", path, '\0');
+		return;
+	}
+	tl_put_escaped(report->binary, path, strlen(path));
+	putc('\n', report->binary);
 }
 
 static const char *way(const struct dd_options *options)
@@ -83,6 +113,7 @@ static int write_summary(struct dd_report *report, int code, const struct dd_sum
 	tl_json_unsigned(&json, "documents", all->documents);
 	tl_json_unsigned(&json, "rejected", all->rejected);
 	tl_json_unsigned(&json, "skipped", all->skipped);
+	tl_json_unsigned(&json, "binary", all->binary);
 	put_found(&json, report->options, &counts, all->documents);
 	put_texts(&json, dedup);
 	tl_json_unsigned(&json, "not_utf8", all->not_utf8);
@@ -105,5 +136,8 @@ int dd_report_end(struct dd_report *report, int code, const struct dd_summary *a
 		code = write_summary(report, code, all, output, dedup, bytes);
 	if (report->rejects && tl_report_close(report->rejects))
 		code = tl_error("%s: cannot write all rejected rows", report->options->rejects);
+	if (report->binary && tl_report_close(report->binary))
+		code = tl_error("%s: cannot write all names of files that are no texts",
+				report->options->list_binary);
 	return code;
 }

@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The files of --rejects and --summary.
+ * What is told of single inputs and rows; the files of --rejects, --list-binary and --summary.
  */
 
 #ifndef DD_REPORT_H
@@ -14,14 +14,21 @@
 
 struct dd_report {
 	const struct dd_options *options;
-	FILE *rejects, *summary; /* NULL: none is wanted */
+	FILE *rejects, *binary, *summary; /* NULL: none is wanted */
 };
 
-/** Open both. dd_check_outputs() has found nothing. Returns 0, or TL_TROUBLE with a message. */
+/** Open them. dd_check_outputs() has found nothing. Returns 0, or TL_TROUBLE with a message. */
 int dd_report_begin(struct dd_report *report, const struct dd_options *options);
 
+/** An input or row cannot be had: say so, and count it. */
+void dd_report_reject(struct dd_report *report, struct dd_summary *all, const char *place,
+		      const char *reason);
+
+/** A file is no text: --list-binary. */
+void dd_report_binary(struct dd_report *report, const char *path);
+
 /**
- * Write the summary and close both.
+ * Write the summary and close all.
  *
  * @param code    the exit code so far
  * @param output  NULL: it never began

@@ -9,6 +9,7 @@
 #include "common/tl_text_options.h"
 #include "common/tl_utf8.h"
 #include "dedup/dd_again.h"
+#include "dedup/dd_binary.h"
 #include "dedup/dd_check.h"
 #include "dedup/dd_header.h"
 #include "dedup/dd_index.h"
@@ -30,9 +31,6 @@
 /* After so many milliseconds without input all that has come is decided. */
 #define PAUSE_MS 1000
 
-/* Messages about single rows and files beyond this are only counted. */
-#define MAX_REPORTED 20
-
 /* If the first so many rows are rejected, the others will be, too: it is a matter of options. */
 #define HOPELESS 1000
 
@@ -42,6 +40,7 @@ struct run {
 	struct dd_files *files;
 	struct dd_output *output;
 	struct dd_again *again;
+	struct dd_binary *binary;
 	/* These are NULL until there is a document, the second also without other indexes. */
 	struct dd_index *index;
 	struct dd_against *against;
@@ -70,18 +69,7 @@ struct run {
 /* An input or row that cannot be had. */
 static void reject(struct run *run, const char *place, const char *reason)
 {
-	tl_report_reject(run->report.rejects, place, reason);
-	if (++run->all.rejected <= MAX_REPORTED)
-		tl_error("%s%s%s", place, *place ? ": " : "", reason);
-	else if (run->all.rejected == MAX_REPORTED + 1)
-		tl_error("more rejected rows are only counted");
-}
-
-/* A file that was found and is no text. */
-static void skip(struct run *run, const char *path)
-{
-	if (!run->all.skipped++)
-		run->all.first_skipped = strdup(path);
+	dd_report_reject(&run->report, &run->all, place, reason);
 }
 
 /* ---- memory ---- */
@@ -171,30 +159,17 @@ static int flush(struct run *run, int is_complete)
 
 static int open_dedup(struct run *run)
 {
-	const struct dd_options *options = run->options;
-	simidx_dedup_options how = SIMIDX_DEDUP_OPTIONS_INIT;
+	simidx_dedup_options how = dd_index_options(run->index, run->kind);
 	simidx_error err;
 
-	how.kind = (int)run->kind;
-	how.flags = (options->no_verify ? SIMIDX_DEDUP_NO_VERIFY : 0) |
-		    (options->compare_all ? SIMIDX_DEDUP_COMPARE_ALL : 0) |
-		    (options->pairs ? SIMIDX_DEDUP_PAIRS : 0) |
-		    (options->index ? SIMIDX_DEDUP_LASTING : 0) |
-		    (options->near_misses ? SIMIDX_DEDUP_NEAREST : 0);
-	how.similarity = options->similarity;
-	how.max_weight = options->accept;
-	how.max_bits = options->radius;
-	how.threads = options->threads;
 	how.batch_rows = run->memory.batch_documents;
 	how.batch_bytes = run->memory.batch_bytes;
 	how.tmpdir = dd_room_path(run->room);
-	how.spill_bytes = options->spill;
 	how.calls = (simidx_dedup_calls){ run, hear_decided, hear_committing, read_text,
 					  is_stopped };
-	how.remember = dd_index_remember(run->index);
 	if (run->against) {
 		how.against = dd_against_handles(run->against);
-		how.n_against = options->against.n;
+		how.n_against = run->options->against.n;
 	}
 	return tell(run, simidx_dedup_open(dd_index_handle(run->index),
 					   dd_index_writer(run->index), &how, &run->dedup, &err),
@@ -218,33 +193,17 @@ static int decide_in_pause(void *ctx, int fd)
 	return run->pause_code != 0;
 }
 
-/* What a row has, and what others have. */
-static const char *const singular[] = { "a text", "features", "a fingerprint" };
-static const char *const plural[] = { "texts", "features", "fingerprints" };
-
 /* The first document says what all are. */
 static int begin_deciding(struct run *run, enum simidx_dedup_kind kind)
 {
 	const struct dd_options *options = run->options;
-	const char *comparing = dd_comparing_option(options);
-	const char *of_texts = options->accept >= 0 ? "--accept" :
-			       options->no_verify   ? "--no-verify" :
-						      comparing;
 	struct dd_decider decider;
 	int code;
 
 	run->kind = kind;
-	if (kind == SIMIDX_DEDUP_FEATURES && comparing)
-		return tl_usage_error("%s is about texts, and the inputs have features", comparing);
-	if (kind == SIMIDX_DEDUP_TEXTS && options->radius >= 0 && !options->no_verify)
-		return tl_usage_error(
-			"--radius is about fingerprints; for texts it goes with --no-verify");
-	if (kind != SIMIDX_DEDUP_FINGERPRINTS && options->bits_given)
-		return tl_usage_error("--bits is about bare fingerprints, and the inputs have %s",
-				      plural[kind]);
-	if (kind == SIMIDX_DEDUP_FINGERPRINTS && of_texts)
-		return tl_usage_error("%s is about texts, and the inputs have fingerprints",
-				      of_texts);
+	code = dd_check_kind(options, kind);
+	if (code)
+		return code;
 	/* First the others: if one is refused, there is no new index. */
 	if (options->against.n) {
 		run->against = dd_against_open(options, kind);
@@ -297,6 +256,50 @@ static int note_extra(struct run *run, simidx_dedup_row *row, const struct in_ro
 	return 0;
 }
 
+/*
+ * Count a document, for which so many bytes are needed besides what all need. Returns 0 or an exit
+ * code; it is not to be taken if there is no memory, or the others are of another kind.
+ */
+static int count_document(struct run *run, enum simidx_dedup_kind kind, uint64_t bytes,
+			  int *is_taken)
+{
+	const char *place = in_reader_place(&run->reader);
+	char reason[64];
+	int code = run->dedup ? 0 : begin_deciding(run, kind);
+
+	*is_taken = 0;
+	if (!code && dd_check_is_other(kind, run->kind, reason, sizeof(reason))) {
+		reject(run, place, reason);
+		return 0;
+	}
+	if (code || !have_memory(run, run->bytes + bytes, place))
+		return code;
+	run->all.documents++;
+	*is_taken = 1;
+	return 0;
+}
+
+/* A file that is no text. */
+static int take_binary(struct run *run, const struct in_file *input, uint32_t file)
+{
+	int is_file = dd_files_can_seek(run->files, file), is_taken, code;
+
+	if (is_file)
+		dd_report_binary(&run->report, input->path);
+	if (!is_file || !run->options->binary) {
+		if (input->is_found)
+			dd_summary_skip(&run->all, input->path);
+		else
+			reject(run, in_reader_place(&run->reader), run->reader.reason);
+		return 0;
+	}
+	code = count_document(run, SIMIDX_DEDUP_TEXTS, dd_binary_bytes(), &is_taken);
+	if (code || !is_taken)
+		return code;
+	run->all.binary++;
+	return dd_binary_add(run->binary, file, run->all.documents);
+}
+
 static int take_row(struct run *run, const struct in_row *given, uint32_t file)
 {
 	const struct in_reader *reader = &run->reader;
@@ -305,22 +308,10 @@ static int take_row(struct run *run, const struct in_row *given, uint32_t file)
 				      given->kind == IN_FEATURES ? SIMIDX_DEDUP_FEATURES :
 								   SIMIDX_DEDUP_FINGERPRINTS;
 	simidx_error err;
-	char reason[64];
-	int code = 0;
+	int is_taken, code = count_document(run, kind, 0, &is_taken);
 
-	if (run->dedup && kind != run->kind) {
-		snprintf(reason, sizeof(reason), "%s, and the inputs before have %s",
-			 singular[kind], plural[run->kind]);
-		reject(run, in_reader_place(reader), reason);
-		return 0;
-	}
-	if (!run->dedup)
-		code = begin_deciding(run, kind);
-	if (code)
+	if (code || !is_taken)
 		return code;
-	if (!have_memory(run, run->bytes, in_reader_place(reader)))
-		return 0;
-	run->all.documents++;
 	dd_summary_estimate(&run->all, run->options, reader->lines.source.codec ?
 			    in_reader_bytes(reader) : reader->bytes + reader->row_begins,
 			    run->bytes, run->memory.tables);
@@ -382,8 +373,8 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 			break;
 		if (rc == IN_ROW)
 			code = take_row(run, &row, file);
-		else if (rc == IN_SKIPPED && input->is_found)
-			skip(run, input->path);
+		else if (rc == IN_SKIPPED)
+			code = take_binary(run, input, file);
 		else if (rc == IN_FATAL && in_reader_lacks_memory(reader))
 			return tl_error("%s: %s", in_reader_place(reader), reader->reason);
 		else
@@ -519,7 +510,8 @@ static int begin(struct run *run)
 	if (run->files)
 		run->again = dd_again_open(run->files, &run->options->inputs.columns,
 					   run->options->threads);
-	if (!run->again)
+	run->binary = dd_binary_new(run->options, run->files);
+	if (!run->again || !run->binary)
 		return tl_error("out of memory");
 	if (run->options->resume && dd_resume_read(run->options, &run->last))
 		return TL_TROUBLE;
@@ -562,6 +554,8 @@ int dd_run(const struct dd_options *options)
 		code = check(&run);
 	if (!code && !run.is_done)
 		code = files ? read_inputs(&run, files) : tl_error("out of memory");
+	if (!code && run.dedup)
+		code = dd_binary_find(run.binary, run.output, &run.report, &run.all);
 	tl_progress_clear();
 	if (!code && run.dedup)
 		code = dd_output_finish(run.output, dd_memory_left(&run.memory));
@@ -587,6 +581,7 @@ int dd_run(const struct dd_options *options)
 	dd_against_close(run.against);
 	dd_index_close(run.index);
 	dd_again_close(run.again);
+	dd_binary_free(run.binary);
 	free(run.extra.bytes);
 	free(run.header.line);
 	dd_room_free(run.room);

@@ -10,9 +10,16 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* After so many rows it is estimated how many there are, and again after ten times as many. */
 #define ESTIMATED_AFTER 10000
+
+void dd_summary_skip(struct dd_summary *all, const char *path)
+{
+	if (!all->skipped++)
+		all->first_skipped = strdup(path);
+}
 
 void dd_summary_progress(struct dd_summary *all, const struct dd_options *options, uint64_t bytes,
 			 const struct dd_output *output)
@@ -126,6 +133,11 @@ static void tell_odd(const struct dd_summary *all, const simidx_dedup_counts *co
 			  tl_write_count(counts->empty, n),
 			  counts->empty == 1 ? "text has" : "texts have",
 			  counts->empty == 1 ? "it" : "one");
+	if (all->binary)
+		tl_notice("%s file%s and %s compared by bytes alone",
+			  tl_write_count(all->binary, n),
+			  all->binary == 1 ? " is no text" : "s are no texts",
+			  all->binary == 1 ? "was" : "were");
 	if (all->skipped)
 		tl_notice("%s file%s and %s skipped (first: %s)", tl_write_count(all->skipped, n),
 			  all->skipped == 1 ? " is no text" : "s are no texts",

@@ -18,11 +18,15 @@ struct dd_summary {
 	uint64_t documents, rejected;
 	uint64_t not_utf8;   /* texts that are something else */
 	uint64_t skipped;    /* files found that are no texts */
+	uint64_t binary;     /* of `documents`: files that are no texts */
 	char *first_skipped; /* the path of the first */
 	double started, seconds;
 	double shown; /* when progress was */
 	int has_warned; /* that memory is likely to be too small */
 };
+
+/** A file that was found is no text. */
+void dd_summary_skip(struct dd_summary *all, const char *path);
 
 /**
  * Now and then, how far reading has come.

@@ -84,7 +84,8 @@ int dd_texts_get(struct dd_texts *texts, unsigned seat, const struct dd_fact *fa
 	int code = 0, rc;
 
 	*text = (struct dd_text){ NULL, 0 };
-	if (!has_room(texts, fact))
+	/* Of a file that is no text there is none. */
+	if (!dd_files_format(texts->files, fact->name.file)->next || !has_room(texts, fact))
 		return 0;
 	if (fact->length) {
 		code = read_again(texts, seat, fact, text);
