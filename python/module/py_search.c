@@ -13,37 +13,56 @@
 #include <simidx_batch.h>
 #include <simidx_join.h>
 
-/* The matches of one query, in pieces that one thread brings. */
-struct answer {
-	simidx_match *at;
-	size_t n;
+/* A match, and whose it is. */
+struct found {
+	uint64_t id, fp;
+	size_t query;
+	uint32_t bits, distance;
 };
 
+/* As they come: those of one query in their order, those of several mixed. */
 struct answers {
-	struct answer *of;
+	pthread_mutex_t lock;
+	struct found *at;
+	size_t n, room;
 	struct py_call *call;
 	int rc; /* SIMIDX_E_NOMEM: memory was short */
 };
 
+static int have_room(struct answers *all, size_t n)
+{
+	size_t room = 2 * all->room > n ? 2 * all->room : n + 1024;
+	struct found *more;
+
+	if (n <= all->room)
+		return 0;
+	more = realloc(all->at, room * sizeof(*more));
+	if (!more)
+		return all->rc = SIMIDX_E_NOMEM;
+	all->at = more;
+	all->room = room;
+	return 0;
+}
+
 static int deliver(void *ctx, size_t i, const simidx_results *results)
 {
 	struct answers *all = ctx;
-	struct answer *answer = &all->of[i];
-	simidx_match *more;
+	int rc;
 
 	if (py_stop(all->call))
 		return 1;
 	if (!results->n)
 		return 0;
-	more = realloc(answer->at, (answer->n + results->n) * sizeof(*more));
-	if (!more) {
-		all->rc = SIMIDX_E_NOMEM;
-		return 1;
+	pthread_mutex_lock(&all->lock);
+	rc = have_room(all, all->n + results->n);
+	for (size_t k = 0; !rc && k < results->n; k++) {
+		const simidx_match *match = &results->matches[k];
+
+		all->at[all->n++] = (struct found){ match->id, match->fp, i, match->distance,
+						    match->weighted_distance };
 	}
-	memcpy(more + answer->n, results->matches, results->n * sizeof(*more));
-	answer->at = more;
-	answer->n += results->n;
-	return 0;
+	pthread_mutex_unlock(&all->lock);
+	return rc != 0;
 }
 
 static int search_all(struct py_index *self, struct py_rows *rows, long radius,
@@ -76,16 +95,14 @@ static int search_all(struct py_index *self, struct py_rows *rows, long radius,
 	return rc;
 }
 
-/* Offsets, ids, fingerprints, bits that differ, and the distance that decided. */
+/* Offsets, ids, fingerprints, bits that differ, and the distance that decided, of n queries. */
 static PyObject *put_together(const struct answers *answers, size_t n)
 {
 	uint64_t *offsets, *ids, *fps, at = 0;
+	size_t all = answers->n;
 	uint32_t *bits, *distances;
 	PyObject *out[5];
-	size_t all = 0;
 
-	for (size_t i = 0; i < n; i++)
-		all += answers->of[i].n;
 	out[0] = py_new_bytes((n + 1) * 8, &offsets);
 	out[1] = py_new_bytes(all * 8, &ids);
 	out[2] = py_new_bytes(all * 8, &fps);
@@ -97,25 +114,34 @@ static PyObject *put_together(const struct answers *answers, size_t n)
 				Py_XDECREF(out[i]);
 			return NULL;
 		}
+	memset(offsets, 0, (n + 1) * sizeof(*offsets));
+	for (size_t k = 0; k < all; k++)
+		offsets[answers->at[k].query]++;
 	for (size_t i = 0; i < n; i++) {
-		offsets[i] = at;
-		for (size_t k = 0; k < answers->of[i].n; k++, at++) {
-			const simidx_match *match = &answers->of[i].at[k];
+		uint64_t count = offsets[i];
 
-			ids[at] = match->id;
-			fps[at] = match->fp;
-			bits[at] = match->distance;
-			distances[at] = match->weighted_distance;
-		}
+		offsets[i] = at;
+		at += count;
 	}
-	offsets[n] = at;
+	for (size_t k = 0; k < all; k++) {
+		const struct found *found = &answers->at[k];
+
+		at = offsets[found->query]++;
+		ids[at] = found->id;
+		fps[at] = found->fp;
+		bits[at] = found->bits;
+		distances[at] = found->distance;
+	}
+	/* Each is now where the next one begins. */
+	memmove(offsets + 1, offsets, n * sizeof(*offsets));
+	offsets[0] = 0;
 	return Py_BuildValue("(NNNNN)", out[0], out[1], out[2], out[3], out[4]);
 }
 
 PyObject *py_index_search(PyObject *object, PyObject *args)
 {
+	struct answers answers = { .lock = PTHREAD_MUTEX_INITIALIZER };
 	struct py_index *self = (struct py_index *)object;
-	struct answers answers = { .of = NULL };
 	unsigned long long limit;
 	PyObject *fps, *texts, *out = NULL;
 	struct py_call call;
@@ -131,16 +157,11 @@ PyObject *py_index_search(PyObject *object, PyObject *args)
 		py_rows_free(&rows);
 		return NULL;
 	}
-	answers.of = calloc(rows.n + 1, sizeof(*answers.of));
 	answers.call = &call;
-	rc = err.code = answers.of ? SIMIDX_OK : SIMIDX_E_NOMEM;
-	if (!rc)
-		rc = search_all(self, &rows, radius, limit, threads, &answers, &err);
+	rc = search_all(self, &rows, radius, limit, threads, &answers, &err);
 	if (!py_index_end(self, &call, rc, &err))
 		out = put_together(&answers, rows.n);
-	for (size_t i = 0; answers.of && i < rows.n; i++)
-		free(answers.of[i].at);
-	free(answers.of);
+	free(answers.at);
 	py_rows_free(&rows);
 	return out;
 }
