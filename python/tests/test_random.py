@@ -117,7 +117,7 @@ def change(rng, index):
     elif what == 1:
         index.add_if_new(fps, radius=1, labels=[str(rng.randrange(300)) for _ in fps])
     elif what == 2:
-        index.replace(fps, ids=sorted({rng.randrange(3000) for _ in fps}))
+        index.replace(fps, ids=rng.sample(range(3000), len(fps)))
     elif what == 3:
         index.delete(ids=[rng.randrange(3000) for _ in range(5)])
     else:
