@@ -12,7 +12,7 @@ if HAVE_REDIS
 bench_programs += bench/bn_redis
 endif
 if HAVE_TEXT
-bench_programs += bench/bn_text
+bench_programs += bench/bn_columns bench/bn_text
 if HAVE_JSON
 if HAVE_ZSTD
 bench_programs += bench/bn_dedup bench/bn_dups bench/bn_if_new bench/bn_judge bench/bn_label bench/bn_quality
@@ -102,6 +102,10 @@ bench_bn_pairs_LDADD = bench/libbench.a lib/libsx-core.la
 bench_bn_planner_SOURCES = bench/bn_planner.c
 bench_bn_planner_CPPFLAGS = $(AM_CPPFLAGS) $(lib_cppflags)
 bench_bn_planner_LDADD = bench/libbench.a lib/libsx-core.la
+
+bench_bn_columns_SOURCES = bench/bn_columns.c
+bench_bn_columns_LDADD = bench/libbench.a lib/dedup/libsimidx-dedup.la lib/text/libsimidx-text.la \
+	lib/libsimidx.la
 
 bench_bn_rows_SOURCES = bench/bn_rows.c
 bench_bn_rows_LDADD = bench/libbench.a lib/libsimidx.la -lm
@@ -208,6 +212,7 @@ EXTRA_DIST += \
 	bench/peers/search.sh \
 	bench/peers/sqlite.c \
 	bench/peers/table.awk \
+	bench/python.py \
 	bench/second_day.py \
 	bench/quality/make_set.py \
 	bench/quality/plot.awk \

@@ -248,6 +248,17 @@ printf '我们喜欢音乐。' >"$dir/two"
 grep -q '"texts":3,"bytes":79,"rounds":2,"words":13,"features":22,"icu_words":13,' "$dir/out"
 grep -q '"ratio":[0-9]' "$dir/out"
 
+# Three texts of 13 bytes, the last of which is the first one again.
+printf 'one two threefour five sixone two three' >"$dir/bytes"
+printf '\0\0\0\0\015\0\0\0\032\0\0\0\047\0\0\0' >"$dir/offsets"
+"$SX_BUILDDIR/bench/bn_columns" dedup "$dir/columns" "$dir/offsets" "$dir/bytes" 2 >"$dir/out"
+grep -q '"work":"dedup","rows":3,"kept":2,"sum":1,"cpu_s":[0-9]' "$dir/out"
+printf '\001\0\0\0\0\0\0\0' >"$dir/fps"
+printf 'ffffffffffffffff\n0000000000000003\n' | "$SX_BUILDDIR/tools/simidx-load" -q -F lines "$dir/found" -
+"$SX_BUILDDIR/bench/bn_columns" search "$dir/found" "$dir/fps" 3 2 >"$dir/out"
+grep -q '"work":"search","queries":1,"found":1,"sum":1,"cpu_s":[0-9]' "$dir/out"
+refuse bn_columns 'search' 'see --help'
+
 [ -n "${SX_JSON-}" ] && [ -n "${SX_ZSTD-}" ] || exit 0
 quality=$SX_BUILDDIR/bench/bn_quality
 

@@ -112,8 +112,8 @@ tools=$SX_BUILDDIR/tools
 	cat bench/*.sh bench/peers/*.sh bench/quality/*.py check.sh quickstart.sh
 	./configure --help | sed 'p; s/--enable-/--disable-/; s/--with-/--without-/'
 } >"$known"
-# Of other programs: git, pkg-config, zstd, text-dedup.
-echo '--cflags --libs --version --help --long --column --ngram --num' >>"$known"
+# Of other programs: apt-get, build of Python, git, pkg-config, zstd, text-dedup.
+echo '--cflags --libs --version --help --long --column --ngram --num --download-only --sdist' >>"$known"
 [ -n "${SX_TEXT-}" ] || documents= # such a build has fewer options
 # shellcheck disable=SC2086
 for option in $(grep -ohE '(^|[ `(])--[a-z][a-z0-9-]+' $documents /dev/null | grep -oE -e '--[a-z0-9-]+' | sort -u); do

@@ -12,7 +12,7 @@ cd "${1:-${SX_SRCDIR:-.}}"
 
 engines=$(find lib -name 'libsimidx-*.map' | sed 's|/libsimidx-.*||' | grep -vxE 'lib/(dedup|text)' | sort | paste -s -d '|')
 headers=$(find lib -name '*.h' | sed 's|^lib/||' | sort | tr '\n' ' ')
-files=$(find include lib tools bench tests/format \( -name '*.[ch]' -o -name '*.cc' -o -name '*.hh' \) 2>/dev/null |
+files=$(find include lib tools bench python tests/format \( -name '*.[ch]' -o -name '*.cc' -o -name '*.hh' \) 2>/dev/null |
 	sort)
 [ -n "$files" ]
 
@@ -116,6 +116,8 @@ FNR == 1 && FILENAME ~ /^lib\// {
 		next
 	} else if (FILENAME ~ /^lib\//)
 		check_lib(name, quoted)
+	else if (FILENAME ~ /^python\// && (name in private || base in private_base))
+		bad("the module of Python may know public headers only, not " name)
 	else if (FILENAME ~ /^tools\// && (name in private || base in private_base))
 		bad("a tool may not include a private header of lib: " name)
 	else if (FILENAME ~ /^tests\/format\// && (name in private || base in private_base))

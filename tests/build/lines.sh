@@ -9,7 +9,7 @@ set -eu
 cd "${1:-${SX_SRCDIR:-.}}"
 max=100
 
-files=$(find lib include tools tests bench examples -name '*.[ch]' -o -name '*.cc' -o -name '*.hh' | sort)
+files=$(find lib include tools tests bench examples python -name '*.[ch]' -o -name '*.cc' -o -name '*.hh' | sort)
 [ -n "$files" ]
 
 # Columns are characters: bytes of UTF-8 that go on are not counted. A comment of one line that ends in

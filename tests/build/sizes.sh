@@ -9,7 +9,7 @@ cd "${1:-${SX_SRCDIR:-.}}"
 max_file=600
 max_function=80
 
-files=$(find lib tools tests bench -name '*.c' -o -name '*.cc' 2>/dev/null | sort)
+files=$(find lib tools tests bench python -name '*.c' -o -name '*.cc' 2>/dev/null | sort)
 [ -n "$files" ]
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT

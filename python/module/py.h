@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * What all parts of the Python module share: errors, and long calls.
+ *
+ * A call that may take long runs without the GIL, between py_begin() and py_end(). Its stop() is
+ * py_stop(), which looks for Ctrl-C now and then, in the thread that has called only.
+ */
+
+#ifndef PY_H
+#define PY_H
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030b0000 /* Python 3.11: from there on buffers are in it */
+#include <Python.h>
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include <simidx.h>
+
+/** Add the codes and set_errors() to the module. Returns 0, or -1 with an exception. */
+int py_errors_add(PyObject *module);
+
+/** Raise what an error says: a class for each kind, with the library's message. Returns NULL. */
+PyObject *py_raise(const simidx_error *err);
+
+/** Raise simidx.ArgumentError with a text. Returns NULL. */
+PyObject *py_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** A call without the GIL. */
+struct py_call {
+	PyThreadState *state;
+	pthread_t caller;
+	int64_t looked;  /* when it was last looked for signals, in ms */
+	int has_raised;  /* a signal handler has raised an exception */
+};
+
+/** Give the GIL back. */
+void py_begin(struct py_call *call);
+
+/** For stop(): whether Ctrl-C was pressed. `ctx` is a struct py_call; any thread may ask. */
+int py_stop(void *ctx);
+
+/** Take the GIL again. Returns 0 if rc is 0; otherwise -1 with an exception. */
+int py_end(struct py_call *call, int rc, const simidx_error *err);
+
+/**
+ * Do something for `n` items, some at a time, by several threads.
+ *
+ * @param threads  0 = one a core
+ * @param work     returns 0 or a code with an error; `thread` is below the number of threads
+ * @param stop     asked by the calling thread; NULL = no
+ * @return 0, or the code of one that has failed
+ */
+int py_parallel(size_t n, unsigned threads,
+		int (*work)(void *ctx, unsigned thread, size_t from, size_t to, simidx_error *err),
+		int (*stop)(void *ctx), void *stop_ctx, void *ctx, simidx_error *err);
+
+/** How many threads py_parallel() uses for so many items. */
+unsigned py_threads(size_t n, unsigned threads);
+
+/** New bytes of a size, to be filled at *at. NULL with an exception. */
+PyObject *py_new_bytes(size_t size, void *at);
+
+#endif /* PY_H */

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Columns that Python gives: texts, labels and numbers, from buffers, Arrow arrays, and for texts
+ * also from sequences of str and bytes. Nothing is copied but pointers.
+ */
+
+#ifndef PY_COLUMNS_H
+#define PY_COLUMNS_H
+
+#include "py_arrow.h"
+
+/** A text. */
+struct py_text {
+	const char *bytes; /* NULL = there is none */
+	size_t size;
+};
+
+/** Texts; all zero = none were given. */
+struct py_texts {
+	struct py_text *at;
+	size_t n;
+	PyObject *list;          /* whose bytes they are; NULL: those of an array */
+	struct arrow_held *held; /* the array; NULL: those of a list */
+};
+
+/** Take texts from an object; None gives none. Returns 0, or -1 with an exception. */
+int py_texts_from(struct py_texts *texts, PyObject *object);
+
+/** Those of a column of a Batch. */
+int py_texts_from_batch(struct py_texts *texts, PyObject *batch, const char *name);
+
+void py_texts_free(struct py_texts *texts);
+
+/** Numbers; all zero = none were given. */
+struct py_numbers {
+	const void *at;
+	size_t n;
+	Py_buffer view;
+	struct arrow_held *held;
+};
+
+/**
+ * Take numbers of 4 or 8 bytes from a buffer or an Arrow array without nulls; None gives none.
+ *
+ * @param what  for errors
+ */
+int py_numbers_from(struct py_numbers *numbers, PyObject *object, size_t width, const char *what);
+
+void py_numbers_free(struct py_numbers *numbers);
+
+#endif /* PY_COLUMNS_H */

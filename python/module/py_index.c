@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "py_index.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <simidx_check.h>
+
+static PyTypeObject *index_type;
+
+int py_index_begin(struct py_index *self, struct py_call *call)
+{
+	simidx_error err = { .code = SIMIDX_E_FORK };
+
+	if (self->pid != getpid()) {
+		strcpy(err.text, "the index was opened before fork(): open it again here");
+		py_raise(&err);
+		return -1;
+	}
+	py_begin(call);
+	pthread_rwlock_rdlock(&self->life);
+	if (self->index)
+		return 0;
+	pthread_rwlock_unlock(&self->life);
+	err.code = SIMIDX_E_STATE;
+	strcpy(err.text, "the index is closed");
+	return py_end(call, err.code, &err);
+}
+
+int py_index_end(struct py_index *self, struct py_call *call, int rc, const simidx_error *err)
+{
+	pthread_rwlock_unlock(&self->life);
+	return py_end(call, rc, err);
+}
+
+int py_index_writer(struct py_index *self, simidx_error *err)
+{
+	int rc = SIMIDX_OK;
+
+	pthread_mutex_lock(&self->turn);
+	if (!self->writer)
+		rc = simidx_writer_open(self->index, NULL, &self->writer, err);
+	return rc;
+}
+
+void py_index_leave(struct py_index *self)
+{
+	pthread_mutex_unlock(&self->turn);
+}
+
+struct py_index *py_index_of(PyObject *object)
+{
+	if (PyObject_TypeCheck(object, index_type))
+		return (struct py_index *)object;
+	PyErr_SetString(PyExc_TypeError, "no Index");
+	return NULL;
+}
+
+/* ---- opening and closing ---- */
+
+/* What is made where nothing is. */
+static int open_index(struct py_index *self, const char *path, simidx_open_options *how,
+		      simidx_create_options *create, const char *extractor, simidx_error *err)
+{
+	simidx_text_options options = SIMIDX_TEXT_OPTIONS_INIT;
+	simidx_text *text = NULL;
+	int rc = SIMIDX_OK;
+
+	if (extractor) {
+		options.extractor = *extractor ? extractor : NULL;
+		options.bits = create->bits;
+		rc = simidx_text_open(&options, &text, err);
+		create->profile = rc ? NULL : simidx_text_profile(text);
+		create->check_fps = rc ? NULL : simidx_text_check_fps(text, &create->n_check_fps);
+		create->flags |= SIMIDX_CREATE_FP2;
+	}
+	if (how->flags & SIMIDX_OPEN_CREATE)
+		how->create = create;
+	if (!rc)
+		rc = simidx_open(path, how, &self->index, err);
+	simidx_text_close(text);
+	if (!rc)
+		rc = simidx_get_info(self->index, &self->info, err);
+	if (!rc && *self->info.profile)
+		rc = simidx_text_open_for(self->index, NULL, &self->text, err);
+	return rc == SIMIDX_E_MISMATCH && self->index && !self->text ? SIMIDX_OK : rc;
+}
+
+static PyObject *index_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
+	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_info none = SIMIDX_INFO_INIT;
+	unsigned long long expect;
+	const char *extractor;
+	pthread_rwlockattr_t prefers;
+	struct py_index *self;
+	struct py_call call;
+	simidx_error err;
+	PyObject *path;
+	int rc;
+
+	(void)kwargs;
+	if (!PyArg_ParseTuple(args, "O&IIIzKz", PyUnicode_FSConverter, &path, &how.flags,
+			      &create.flags, &create.bits, &create.plan, &expect, &extractor))
+		return NULL;
+	create.expect = expect;
+	self = (struct py_index *)PyType_GenericAlloc(type, 0);
+	if (!self) {
+		Py_DECREF(path);
+		return NULL;
+	}
+	self->info = none;
+	self->pid = getpid();
+	/* Or threads that search without a pause would keep close() waiting. */
+	pthread_rwlockattr_init(&prefers);
+	pthread_rwlockattr_setkind_np(&prefers, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	self->has_locks = !pthread_rwlock_init(&self->life, &prefers) &&
+			  !pthread_mutex_init(&self->turn, NULL);
+	py_begin(&call);
+	rc = open_index(self, PyBytes_AsString(path), &how, &create, extractor, &err);
+	rc = py_end(&call, rc, &err);
+	Py_DECREF(path);
+	if (!rc)
+		return (PyObject *)self;
+	Py_DECREF(self);
+	return NULL;
+}
+
+/* A child of fork() may not touch what its parent has opened. */
+static void close_index(struct py_index *self)
+{
+	if (self->pid != getpid() || !self->has_locks)
+		return;
+	Py_BEGIN_ALLOW_THREADS
+	pthread_rwlock_wrlock(&self->life);
+	py_walks_close(self);
+	simidx_writer_close(self->writer);
+	simidx_text_close(self->text);
+	simidx_close(self->index);
+	self->index = NULL;
+	self->writer = NULL;
+	self->text = NULL;
+	pthread_rwlock_unlock(&self->life);
+	Py_END_ALLOW_THREADS
+}
+
+static void index_dealloc(PyObject *object)
+{
+	struct py_index *self = (struct py_index *)object;
+	PyTypeObject *type = Py_TYPE(object);
+
+	close_index(self);
+	if (self->has_locks && self->pid == getpid()) {
+		pthread_rwlock_destroy(&self->life);
+		pthread_mutex_destroy(&self->turn);
+	}
+	PyObject_Free(object);
+	Py_DECREF(type);
+}
+
+static PyObject *index_close(PyObject *self, PyObject *args)
+{
+	simidx_error err = { .code = SIMIDX_E_STATE, .text = "a deduplication uses the index" };
+
+	(void)args;
+	if (((struct py_index *)self)->n_users)
+		return py_raise(&err);
+	((struct py_index *)self)->is_closing = 1;
+	close_index((struct py_index *)self);
+	Py_RETURN_NONE;
+}
+
+/* ---- what it is, and whether it is sound ---- */
+
+static PyObject *index_info(PyObject *object, PyObject *args)
+{
+	struct py_index *self = (struct py_index *)object;
+	simidx_info info = SIMIDX_INFO_INIT;
+	struct py_call call;
+	simidx_error err;
+	PyObject *out;
+	int rc;
+
+	(void)args;
+	if (py_index_begin(self, &call))
+		return NULL;
+	rc = simidx_get_info(self->index, &info, &err);
+	if (rc) {
+		py_index_end(self, &call, rc, &err);
+		return NULL;
+	}
+	/* Its strings live as long as the index. */
+	PyEval_RestoreThread(call.state);
+	out = Py_BuildValue("{sssIsssIsIsKsKsKsKsKsKsK}", "plan", info.plan, "bits", info.bits,
+			    "profile", info.profile, "flags", info.flags, "layout", info.layout,
+			    "documents", (unsigned long long)info.documents, "distinct",
+			    (unsigned long long)info.distinct, "fresh_rows",
+			    (unsigned long long)info.fresh_rows, "next_id",
+			    (unsigned long long)info.next_id, "labels",
+			    (unsigned long long)info.labels, "file_bytes",
+			    (unsigned long long)info.file_bytes, "notes",
+			    (unsigned long long)info.notes);
+	call.state = PyEval_SaveThread();
+	if (!py_index_end(self, &call, 0, NULL))
+		return out;
+	Py_XDECREF(out);
+	return NULL;
+}
+
+/* Problems as a list of str; more than the first are only counted. */
+struct problems {
+	char first[8][496];
+	size_t n;
+};
+
+static void note_problem(void *ctx, const simidx_problem *problem)
+{
+	struct problems *problems = ctx;
+
+	if (problems->n < 8)
+		snprintf(problems->first[problems->n], sizeof(problems->first[0]), "%s",
+			 problem->text);
+	problems->n++;
+}
+
+static PyObject *index_verify(PyObject *object, PyObject *args)
+{
+	struct py_index *self = (struct py_index *)object;
+	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
+	struct problems problems = { .n = 0 };
+	struct py_call call;
+	simidx_error err;
+	PyObject *list;
+	int rc;
+
+	(void)args;
+	if (py_index_begin(self, &call))
+		return NULL;
+	rc = simidx_verify(self->index, note_problem, &problems, &report, &err);
+	if (rc == SIMIDX_E_CORRUPT && problems.n)
+		rc = SIMIDX_OK;
+	if (py_index_end(self, &call, rc, &err))
+		return NULL;
+	list = PyList_New(0);
+	for (size_t i = 0; list && i < problems.n && i < 8; i++) {
+		PyObject *text = PyUnicode_FromString(problems.first[i]);
+
+		if (!text || PyList_Append(list, text))
+			Py_CLEAR(list);
+		Py_XDECREF(text);
+	}
+	return list;
+}
+
+static PyObject *index_backup(PyObject *object, PyObject *args)
+{
+	struct py_index *self = (struct py_index *)object;
+	struct py_call call;
+	simidx_error err;
+	PyObject *path;
+	int rc;
+
+	if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path))
+		return NULL;
+	rc = py_index_begin(self, &call);
+	if (!rc) {
+		rc = simidx_backup(self->index, PyBytes_AsString(path), &err);
+		rc = py_index_end(self, &call, rc, &err);
+	}
+	Py_DECREF(path);
+	if (rc)
+		return NULL;
+	Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+	{ "close", index_close, METH_NOARGS, NULL },
+	{ "info", index_info, METH_NOARGS, NULL },
+	{ "verify", index_verify, METH_NOARGS, NULL },
+	{ "backup", index_backup, METH_VARARGS, NULL },
+	{ "search", py_index_search, METH_VARARGS, NULL },
+	{ "get", py_index_get, METH_VARARGS, NULL },
+	{ "pairs", py_index_pairs, METH_VARARGS, NULL },
+	{ "walk", py_index_walk, METH_NOARGS, NULL },
+	{ "put", py_index_put, METH_VARARGS, NULL },
+	{ "put_if_new", py_index_put_if_new, METH_VARARGS, NULL },
+	{ "delete", py_index_delete, METH_VARARGS, NULL },
+	{ "delete_older", py_index_delete_older, METH_VARARGS, NULL },
+	{ NULL, NULL, 0, NULL },
+};
+
+static PyType_Slot slots[] = {
+	{ Py_tp_new, index_new },
+	{ Py_tp_dealloc, index_dealloc },
+	{ Py_tp_methods, methods },
+	{ 0, NULL },
+};
+
+static PyType_Spec spec = { "simidx._simidx.Index", sizeof(struct py_index), 0,
+			    Py_TPFLAGS_DEFAULT, slots };
+
+int py_index_add(PyObject *module)
+{
+	index_type = (PyTypeObject *)PyType_FromSpec(&spec);
+	return index_type ? PyModule_AddObjectRef(module, "Index", (PyObject *)index_type) : -1;
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Streams of Arrow batches: Stream reads one from any object that gives it, Batch is one of its
+ * batches, and export_stream() makes a stream of an iterator of batches.
+ */
+
+#include "py_arrow.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static PyTypeObject *batch_type, *stream_type;
+
+/* ---- Batch ---- */
+
+struct batch {
+	PyObject_HEAD
+	struct arrow_held *held;
+};
+
+static PyObject *new_batch(struct arrow_held *held)
+{
+	struct batch *batch;
+
+	if (!held)
+		return PyErr_NoMemory();
+	batch = PyObject_New(struct batch, batch_type);
+	if (batch)
+		batch->held = held;
+	else
+		arrow_drop(held);
+	return (PyObject *)batch;
+}
+
+/* Releasing may run Python code of the producer, and an exception may be on its way. */
+static void batch_dealloc(PyObject *self)
+{
+	PyTypeObject *type = Py_TYPE(self);
+	PyObject *kind, *value, *trace;
+
+	PyErr_Fetch(&kind, &value, &trace);
+	arrow_drop(((struct batch *)self)->held);
+	PyErr_Restore(kind, value, trace);
+	PyObject_Free(self);
+	Py_DECREF(type);
+}
+
+static Py_ssize_t batch_length(PyObject *self)
+{
+	return (Py_ssize_t)arrow_array(((struct batch *)self)->held)->length;
+}
+
+static PyObject *batch_capsules(PyObject *self, PyObject *args)
+{
+	(void)args; /* the schema that is asked for is but a wish */
+	return arrow_capsules(((struct batch *)self)->held);
+}
+
+static PyObject *batch_take(PyObject *self, PyObject *args)
+{
+	struct arrow_held *held = ((struct batch *)self)->held;
+	const struct ArrowArray *array = arrow_array(held);
+	struct ArrowSchema schema;
+	struct ArrowArray taken;
+	Py_buffer keep;
+	int64_t *rows, n = 0;
+	char reason[160];
+	int rc;
+
+	if (!PyArg_ParseTuple(args, "y*", &keep))
+		return NULL;
+	if (keep.len != array->length) {
+		PyBuffer_Release(&keep);
+		return py_refuse("%lld bytes for %lld rows", (long long)keep.len,
+				 (long long)array->length);
+	}
+	rows = malloc(((size_t)array->length + 1) * sizeof(*rows));
+	for (int64_t i = 0; rows && i < array->length; i++)
+		if (((const char *)keep.buf)[i])
+			rows[n++] = i;
+	PyBuffer_Release(&keep);
+	if (rows && n == array->length) {
+		free(rows);
+		return new_batch(arrow_keep(held));
+	}
+	rc = rows ? arrow_copy_schema(arrow_schema(held), &schema) : -1;
+	*reason = '\0';
+	if (!rc && arrow_take(held, arrow_schema(held), array, rows, n, &taken, reason)) {
+		schema.release(&schema);
+		rc = -1;
+	}
+	free(rows);
+	if (rc)
+		return *reason ? py_refuse("%s", reason) : PyErr_NoMemory();
+	return new_batch(arrow_hold(&schema, &taken));
+}
+
+static PyMethodDef batch_methods[] = {
+	{ "__arrow_c_array__", batch_capsules, METH_VARARGS,
+	  "The rows, for other libraries that know Arrow." },
+	{ "take", batch_take, METH_VARARGS, "take(keep): the rows whose byte in `keep` is not 0." },
+	{ NULL, NULL, 0, NULL },
+};
+
+static PyType_Slot batch_slots[] = {
+	{ Py_tp_dealloc, batch_dealloc },
+	{ Py_sq_length, batch_length },
+	{ Py_tp_methods, batch_methods },
+	{ Py_tp_doc, (char *)"Rows of an Arrow stream." },
+	{ 0, NULL },
+};
+
+static PyType_Spec batch_spec = { "simidx.Batch", sizeof(struct batch), 0,
+				  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+				  batch_slots };
+
+int py_batch_column(PyObject *object, const char *name, struct arrow_held **held,
+		    const struct ArrowSchema **schema, const struct ArrowArray **array)
+{
+	const struct ArrowSchema *all;
+
+	if (!PyObject_TypeCheck(object, batch_type)) {
+		PyErr_SetString(PyExc_TypeError, "no Batch");
+		return -1;
+	}
+	*held = ((struct batch *)object)->held;
+	all = arrow_schema(*held);
+	for (int64_t i = 0; i < all->n_children; i++)
+		if (all->children[i]->name && strcmp(all->children[i]->name, name) == 0) {
+			*schema = all->children[i];
+			*array = arrow_array(*held)->children[i];
+			return 0;
+		}
+	py_refuse("the stream has no column \"%.100s\"", name);
+	return -1;
+}
+
+/* ---- Stream ---- */
+
+struct stream {
+	PyObject_HEAD
+	struct ArrowArrayStream *stream; /* of the capsule */
+	PyObject *capsule;
+};
+
+static void stream_dealloc(PyObject *self)
+{
+	PyTypeObject *type = Py_TYPE(self);
+
+	Py_XDECREF(((struct stream *)self)->capsule);
+	PyObject_Free(self);
+	Py_DECREF(type);
+}
+
+static PyObject *stream_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+	PyObject *source, *capsule;
+	struct stream *self;
+
+	(void)kwargs;
+	if (!PyArg_ParseTuple(args, "O", &source))
+		return NULL;
+	capsule = PyObject_CallMethod(source, "__arrow_c_stream__", NULL);
+	if (!capsule)
+		return NULL;
+	self = (struct stream *)PyType_GenericAlloc(type, 0);
+	if (!self) {
+		Py_DECREF(capsule);
+		return NULL;
+	}
+	self->capsule = capsule;
+	self->stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
+	if (self->stream && !self->stream->release) {
+		py_refuse("an Arrow stream that was used before");
+		self->stream = NULL;
+	}
+	if (self->stream)
+		return (PyObject *)self;
+	Py_DECREF(self);
+	return NULL;
+}
+
+static PyObject *fail(struct ArrowArrayStream *stream, int rc)
+{
+	const char *text = stream->get_last_error(stream);
+
+	if (PyErr_Occurred()) /* of a stream that is made in Python */
+		return NULL;
+	return py_refuse("the Arrow stream has failed: %.300s", text ? text : strerror(rc));
+}
+
+static PyObject *stream_next(PyObject *self)
+{
+	struct ArrowArrayStream *stream = ((struct stream *)self)->stream;
+	struct ArrowSchema schema = { .release = NULL };
+	struct ArrowArray array = { .release = NULL };
+	int rc;
+
+	/* The producer takes the GIL by itself if it needs it. */
+	Py_BEGIN_ALLOW_THREADS
+	rc = stream->get_schema(stream, &schema);
+	if (!rc)
+		rc = stream->get_next(stream, &array);
+	Py_END_ALLOW_THREADS
+	if (!rc && array.release && strcmp(schema.format, "+s") == 0)
+		return new_batch(arrow_hold(&schema, &array));
+	if (schema.release)
+		schema.release(&schema);
+	if (rc)
+		return fail(stream, rc);
+	if (!array.release)
+		return NULL; /* the end */
+	array.release(&array);
+	return py_refuse("the Arrow stream has no rows of columns");
+}
+
+static PyType_Slot stream_slots[] = {
+	{ Py_tp_new, stream_new },
+	{ Py_tp_dealloc, stream_dealloc },
+	{ Py_tp_iter, PyObject_SelfIter },
+	{ Py_tp_iternext, stream_next },
+	{ Py_tp_doc, (char *)"Stream(object): the batches of object.__arrow_c_stream__()." },
+	{ 0, NULL },
+};
+
+static PyType_Spec stream_spec = { "simidx.Stream", sizeof(struct stream), 0, Py_TPFLAGS_DEFAULT,
+				   stream_slots };
+
+/* ---- an iterator as a stream ---- */
+
+/* Batches are made by Python, so each call takes the GIL. */
+struct source {
+	PyObject *batches; /* an iterator */
+	PyObject *input;   /* the Stream that they come from, and whose columns they have */
+	char error[512];
+};
+
+static void note_error(struct source *source)
+{
+	PyObject *type, *value, *trace, *text;
+	const char *utf8;
+
+	PyErr_Fetch(&type, &value, &trace);
+	text = value ? PyObject_Str(value) : NULL;
+	utf8 = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+	snprintf(source->error, sizeof(source->error), "%s", utf8 ? utf8 : "no message");
+	PyErr_Clear();
+	Py_XDECREF(text);
+	Py_XDECREF(type);
+	Py_XDECREF(value);
+	Py_XDECREF(trace);
+}
+
+static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
+{
+	struct source *source = stream->private_data;
+	struct ArrowArrayStream *input = ((struct stream *)source->input)->stream;
+
+	return input->get_schema(input, out);
+}
+
+static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
+{
+	struct source *source = stream->private_data;
+	PyGILState_STATE state = PyGILState_Ensure();
+	PyObject *batch = PyIter_Next(source->batches);
+	struct arrow_held *held;
+	int rc = 0;
+
+	*out = (struct ArrowArray){ .release = NULL };
+	if (batch && PyObject_TypeCheck(batch, batch_type)) {
+		held = ((struct batch *)batch)->held;
+		rc = arrow_share(held, arrow_array(held), out) ? ENOMEM : 0;
+	} else if (batch) {
+		PyErr_SetString(PyExc_TypeError, "no Batch");
+	}
+	if (PyErr_Occurred()) {
+		note_error(source);
+		rc = EIO;
+	}
+	Py_XDECREF(batch);
+	PyGILState_Release(state);
+	return rc;
+}
+
+static const char *get_last_error(struct ArrowArrayStream *stream)
+{
+	const struct source *source = stream->private_data;
+
+	return *source->error ? source->error : NULL;
+}
+
+static void release_stream(struct ArrowArrayStream *stream)
+{
+	struct source *source = stream->private_data;
+	PyGILState_STATE state = PyGILState_Ensure();
+
+	Py_DECREF(source->batches);
+	Py_DECREF(source->input);
+	PyGILState_Release(state);
+	free(source);
+	stream->release = NULL;
+}
+
+static void free_stream_capsule(PyObject *capsule)
+{
+	struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
+
+	if (stream && stream->release)
+		stream->release(stream);
+	free(stream);
+}
+
+static PyObject *export_stream(PyObject *self, PyObject *args)
+{
+	struct ArrowArrayStream *stream;
+	struct source *source;
+	PyObject *batches, *input, *capsule;
+
+	(void)self;
+	if (!PyArg_ParseTuple(args, "OO!", &batches, stream_type, &input))
+		return NULL;
+	stream = calloc(1, sizeof(*stream));
+	source = calloc(1, sizeof(*source));
+	capsule = stream && source ? PyCapsule_New(stream, "arrow_array_stream",
+						   free_stream_capsule)
+				   : PyErr_NoMemory();
+	if (!capsule) {
+		free(stream);
+		free(source);
+		return NULL;
+	}
+	Py_INCREF(batches);
+	Py_INCREF(input);
+	*source = (struct source){ .batches = batches, .input = input };
+	*stream = (struct ArrowArrayStream){ get_schema, get_next, get_last_error, release_stream,
+					     source };
+	return capsule;
+}
+
+static PyMethodDef functions[] = {
+	{ "export_stream", export_stream, METH_VARARGS,
+	  "export_stream(batches, stream): an iterator of Batch, with the columns of a Stream, as "
+	  "a capsule for __arrow_c_stream__()." },
+	{ NULL, NULL, 0, NULL },
+};
+
+int py_stream_add(PyObject *module)
+{
+	batch_type = (PyTypeObject *)PyType_FromSpec(&batch_spec);
+	stream_type = (PyTypeObject *)PyType_FromSpec(&stream_spec);
+	if (!batch_type || !stream_type ||
+	    PyModule_AddObjectRef(module, "Batch", (PyObject *)batch_type) ||
+	    PyModule_AddObjectRef(module, "Stream", (PyObject *)stream_type))
+		return -1;
+	return PyModule_AddFunctions(module, functions);
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Changes of an Index. Each call is one transaction: all of it is stored, or nothing.
+ */
+
+#include "py_index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Changes between two looks for signals. */
+#define AT_ONCE 1024
+
+/* Columns of as many rows, each of which may be None. */
+static int take_columns(struct py_rows *rows, PyObject *ids, PyObject *labels, PyObject *times)
+{
+	if (py_numbers_from(&rows->ids, ids, 8, "ids") || py_texts_from(&rows->labels, labels) ||
+	    py_numbers_from(&rows->times, times, 4, "times"))
+		return -1;
+	if ((rows->ids.at && rows->ids.n != rows->n) ||
+	    (rows->labels.at && rows->labels.n != rows->n) ||
+	    (rows->times.at && rows->times.n != rows->n)) {
+		py_refuse("ids, labels and times must be as many as the %zu rows", rows->n);
+		return -1;
+	}
+	return 0;
+}
+
+static simidx_doc make_doc(const struct py_rows *rows, const struct py_index *self, size_t i)
+{
+	simidx_doc doc = SIMIDX_DOC_INIT;
+
+	if (rows->ids.at)
+		doc.id = ((const uint64_t *)rows->ids.at)[i];
+	doc.fp = rows->sketch ? rows->sketch[i].fp : ((const uint64_t *)rows->fps.at)[i];
+	if (rows->sketch && self->info.flags & SIMIDX_CREATE_FP2) {
+		doc.fp2 = rows->sketch[i].fp2;
+		doc.flags |= SIMIDX_DOC_FP2;
+	}
+	if (rows->labels.at && rows->labels.at[i].bytes) {
+		doc.label = rows->labels.at[i].bytes;
+		doc.label_size = rows->labels.at[i].size;
+	}
+	if (rows->times.at) {
+		doc.time = ((const uint32_t *)rows->times.at)[i];
+		doc.flags |= SIMIDX_DOC_TIME;
+	}
+	return doc;
+}
+
+/* Store what was changed, or forget it. */
+static int finish(struct py_index *self, int rc, simidx_error *err)
+{
+	if (!rc)
+		return simidx_writer_commit(self->writer, err);
+	simidx_writer_rollback(self->writer);
+	return rc;
+}
+
+static int stop(struct py_call *call, size_t i, simidx_error *err)
+{
+	if (i % AT_ONCE || !py_stop(call))
+		return SIMIDX_OK;
+	strcpy(err->text, "stopped");
+	return err->code = SIMIDX_E_STOPPED;
+}
+
+static int put_all(struct py_index *self, struct py_rows *rows, int replaces, uint64_t *ids,
+		   struct py_call *call, simidx_error *err)
+{
+	int rc = py_rows_sketch(rows, self, 0, call, err);
+
+	if (rc)
+		return rc;
+	rc = py_index_writer(self, err);
+	if (!rc)
+		rc = simidx_writer_begin(self->writer, err);
+	for (size_t i = 0; !rc && i < rows->n; i++) {
+		simidx_doc doc = make_doc(rows, self, i);
+
+		rc = stop(call, i, err);
+		if (!rc)
+			rc = replaces ? simidx_writer_replace(self->writer, &doc, &ids[i], err)
+				      : simidx_writer_put(self->writer, &doc, &ids[i], err);
+	}
+	if (self->writer)
+		rc = finish(self, rc, err);
+	py_index_leave(self);
+	return rc;
+}
+
+PyObject *py_index_put(PyObject *object, PyObject *args)
+{
+	struct py_index *self = (struct py_index *)object;
+	PyObject *fps, *texts, *ids, *labels, *times, *out = NULL;
+	struct py_rows rows;
+	struct py_call call;
+	simidx_error err;
+	int replaces, rc;
+	uint64_t *at;
+
+	if (!PyArg_ParseTuple(args, "pOOOOO", &replaces, &fps, &texts, &ids, &labels, &times))
+		return NULL;
+	rc = py_rows_from(&rows, self, fps, texts) || take_columns(&rows, ids, labels, times);
+	out = rc ? NULL : py_new_bytes(rows.n * sizeof(*at), &at);
+	if (out && !py_index_begin(self, &call)) {
+		rc = put_all(self, &rows, replaces, at, &call, &err);
+		if (py_index_end(self, &call, rc, &err))
+			Py_CLEAR(out);
+	} else {
+		Py_CLEAR(out);
+	}
+	py_rows_free(&rows);
+	return out;
+}
+
+/* ---- only what is new ---- */
+
+struct decisions {
+	uint64_t *ids; /* of the document, or of what is near to it */
+	uint32_t *distances;
+	char *is_new;
+	struct py_call *call;
+	simidx_error *err;
+};
+
+static int note_decision(void *ctx, size_t i, const simidx_decision *decision)
+{
+	struct decisions *all = ctx;
+
+	all->is_new[i] = decision->code == SIMIDX_OK;
+	if (decision->code == SIMIDX_E_EXISTS) {
+		all->ids[i] = decision->blocker.id;
+		all->distances[i] = decision->blocker.weighted_distance;
+	} else if (decision->code == SIMIDX_OK) {
+		all->ids[i] = decision->id;
+		all->distances[i] = UINT32_MAX;
+	} else {
+		*all->err = *decision->why;
+		return 1;
+	}
+	return i % AT_ONCE == 0 && py_stop(all->call);
+}
+
+static int decide(struct py_index *self, struct py_rows *rows, long radius,
+		  struct decisions *decisions, simidx_error *err)
+{
+	simidx_query *queries = calloc(rows->n + 1, sizeof(*queries));
+	simidx_doc *docs = calloc(rows->n + 1, sizeof(*docs));
+	simidx_error why = { .code = SIMIDX_OK };
+	int rc = queries && docs ? SIMIDX_OK : SIMIDX_E_NOMEM;
+
+	err->code = rc;
+	decisions->err = &why;
+	if (!rc)
+		rc = py_rows_sketch(rows, self, 0, decisions->call, err);
+	for (size_t i = 0; !rc && i < rows->n; i++) {
+		docs[i] = make_doc(rows, self, i);
+		rc = py_rows_query(rows, self, i, 1, radius, &queries[i], err);
+	}
+	if (!rc) {
+		rc = py_index_writer(self, err);
+		if (!rc)
+			rc = simidx_writer_put_if_new_many(self->writer, docs, queries, rows->n,
+							   note_decision, decisions, err);
+		if (why.code)
+			*err = why;
+		if (why.code)
+			rc = why.code;
+		if (self->writer)
+			rc = finish(self, rc, err);
+		py_index_leave(self);
+	}
+	free(queries);
+	free(docs);
+	return rc;
+}
+
+PyObject *py_index_put_if_new(PyObject *object, PyObject *args)
+{
+	struct py_index *self = (struct py_index *)object;
+	PyObject *fps, *texts, *ids, *labels, *times, *out[3] = { NULL, NULL, NULL };
+	struct decisions decisions;
+	struct py_rows rows;
+	struct py_call call;
+	simidx_error err;
+	long radius;
+	int rc;
+
+	if (!PyArg_ParseTuple(args, "OOOOOl", &fps, &texts, &ids, &labels, &times, &radius))
+		return NULL;
+	rc = py_rows_from(&rows, self, fps, texts) || take_columns(&rows, ids, labels, times);
+	if (!rc) {
+		out[0] = py_new_bytes(rows.n, &decisions.is_new);
+		out[1] = py_new_bytes(rows.n * 8, &decisions.ids);
+		out[2] = py_new_bytes(rows.n * 4, &decisions.distances);
+	}
+	decisions.call = &call;
+	rc = !out[0] || !out[1] || !out[2] || py_index_begin(self, &call);
+	if (!rc) {
+		rc = decide(self, &rows, radius, &decisions, &err);
+		rc = py_index_end(self, &call, rc, &err);
+	}
+	py_rows_free(&rows);
+	if (!rc)
+		return Py_BuildValue("(NNN)", out[0], out[1], out[2]);
+	for (size_t i = 0; i < 3; i++)
+		Py_XDECREF(out[i]);
+	return NULL;
+}
+
+/* ---- deleting ---- */
+
+static int delete_all(struct py_index *self, const struct py_rows *rows, unsigned long long *n,
+		      struct py_call *call, simidx_error *err)
+{
+	size_t all = rows->ids.at ? rows->ids.n : rows->labels.n;
+	int rc = py_index_writer(self, err);
+
+	for (size_t i = 0; !rc && i < all; i++) {
+		const struct py_text *label = rows->labels.at ? &rows->labels.at[i] : NULL;
+
+		rc = stop(call, i, err);
+		if (!rc && label)
+			rc = simidx_writer_delete_label(self->writer, label->bytes, label->size,
+							err);
+		else if (!rc)
+			rc = simidx_writer_delete_id(self->writer,
+						     ((const uint64_t *)rows->ids.at)[i], err);
+		*n += !rc;
+		if (rc == SIMIDX_E_NOT_FOUND)
+			rc = SIMIDX_OK;
+	}
+	if (self->writer)
+		rc = finish(self, rc, err);
+	py_index_leave(self);
+	return rc;
+}
+
+PyObject *py_index_delete(PyObject *object, PyObject *args)
+{
+	struct py_index *self = (struct py_index *)object;
+	struct py_rows rows = { .n = 0 };
+	unsigned long long n = 0;
+	PyObject *ids, *labels;
+	struct py_call call;
+	simidx_error err;
+	int rc;
+
+	if (!PyArg_ParseTuple(args, "OO", &ids, &labels))
+		return NULL;
+	rc = py_numbers_from(&rows.ids, ids, 8, "ids") || py_texts_from(&rows.labels, labels) ||
+	     py_index_begin(self, &call);
+	if (!rc) {
+		rc = delete_all(self, &rows, &n, &call, &err);
+		rc = py_index_end(self, &call, rc, &err);
+	}
+	py_rows_free(&rows);
+	return rc ? NULL : PyLong_FromUnsignedLongLong(n);
+}
+
+PyObject *py_index_delete_older(PyObject *object, PyObject *args)
+{
+	struct py_index *self = (struct py_index *)object;
+	struct py_call call;
+	uint64_t n = 0;
+	unsigned time;
+	simidx_error err;
+	int rc;
+
+	if (!PyArg_ParseTuple(args, "I", &time) || py_index_begin(self, &call))
+		return NULL;
+	rc = py_index_writer(self, &err);
+	if (!rc)
+		rc = simidx_writer_delete_older(self->writer, time, py_stop, &call, &n, &err);
+	py_index_leave(self);
+	if (py_index_end(self, &call, rc, &err))
+		return NULL;
+	return PyLong_FromUnsignedLongLong(n);
+}

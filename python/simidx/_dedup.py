@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+"""Remove near-duplicates from a stream of rows, as simidx-dedup --stream does."""
+
+from __future__ import annotations
+
+import struct
+import tempfile
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from . import _simidx
+from ._errors import ArgumentError
+from ._index import Index
+
+_AT_ONCE = 1000
+_LASTING = 8
+_REMEMBER = {"fingerprint": 0, "sketch": 1, "text": 2}
+_RULES = ("kept", "equal", "text", "sketch", "fingerprint")
+
+_Owned = tuple[Index, tempfile.TemporaryDirectory[str]] | None
+
+
+class Row(NamedTuple):
+    """Why a row was left out."""
+
+    row: int
+    """its number in the stream, from 0"""
+    keeper: int | None
+    """the row that stays for it; None: a document of an index"""
+    id: int | None
+    """of that document; None where a row of the stream stays"""
+    against: int | None
+    """which index of `against` it is in; None: `index`, or a row of the stream stays"""
+    similarity: float | None
+    """from 0 to 1; None where fingerprints decided"""
+    rule: str
+    """equal, text, sketch or fingerprint"""
+
+
+def _decisions(decider: _simidx.Dedup) -> Iterator[tuple[float, int, int, int, int]]:
+    """Similarity, keeper, id, other index and rule of each row, since the last call."""
+    return struct.iter_unpack("dqQii", decider.take())
+
+
+def _close(decider: _simidx.Dedup, owned: _Owned) -> None:
+    decider.close()
+    if owned:
+        owned[0].close()
+        owned[1].cleanup()
+
+
+class Deduplication:
+    """What dedup() returns: the batches that stay, once.
+
+    It is an iterator of Batch, each of which other libraries take by __arrow_c_array__(). All of it
+    is a stream for them: `pyarrow.table(d)`, `polars.DataFrame(d)`, `duckdb.sql("from d")`.
+
+    Attributes:
+        rows: how many were decided so far.
+        kept: how many of these stay.
+    """
+
+    def __init__(
+        self,
+        stream: _simidx.Stream,
+        decider: _simidx.Dedup,
+        text: str,
+        id: str | None,
+        evidence: Callable[[Row], object] | None,
+        owned: _Owned,
+    ) -> None:
+        self.rows = 0
+        self.kept = 0
+        self._stream = stream
+        self._decider = decider
+        self._columns = (text, id)
+        self._evidence = evidence
+        self._owned = owned
+        self._batches = self._run()
+
+    def __iter__(self) -> Iterator[_simidx.Batch]:
+        return self
+
+    def __next__(self) -> _simidx.Batch:
+        return next(self._batches)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return _simidx.export_stream(self._batches, self._stream)
+
+    def close(self) -> None:
+        """End early: what was not decided is forgotten, and nothing of it is in `index`."""
+        self._batches.close()
+        self._end()
+
+    def _end(self) -> None:
+        _close(self._decider, self._owned)
+        self._owned = None
+
+    def _run(self) -> Generator[_simidx.Batch, None, None]:
+        waiting: deque[_simidx.Batch] = deque()
+        keep = bytearray()
+        try:
+            for batch in self._stream:
+                self._decider.add(batch, *self._columns)
+                waiting.append(batch)
+                self._take(keep)
+                yield from self._ready(waiting, keep)
+            self._decider.flush()
+            self._take(keep)
+            yield from self._ready(waiting, keep)
+        finally:
+            self._end()
+
+    def _take(self, keep: bytearray) -> None:
+        """What was decided since the last call."""
+        decisions = list(_decisions(self._decider))
+        keep += bytes(rule == 0 for *_, rule in decisions)
+        if self._evidence:
+            for row, (similarity, keeper, id, other, rule) in enumerate(decisions, self.rows):
+                if rule:
+                    self._evidence(
+                        Row(
+                            row,
+                            keeper if keeper >= 0 else None,
+                            id if keeper < 0 else None,
+                            other if other >= 0 else None,
+                            similarity if similarity >= 0 else None,
+                            _RULES[rule],
+                        )
+                    )
+        self.rows += len(decisions)
+        self.kept += sum(rule == 0 for *_, rule in decisions)
+
+    @staticmethod
+    def _ready(waiting: deque[_simidx.Batch], keep: bytearray) -> Iterator[_simidx.Batch]:
+        """The batches whose rows are all decided."""
+        while waiting and len(waiting[0]) <= len(keep):
+            batch = waiting.popleft()
+            mine = bytes(keep[: len(batch)])
+            del keep[: len(batch)]
+            if any(mine):
+                yield batch.take(mine)
+
+
+def _open(
+    index: Index | str | None,
+    remember: str | None,
+    against: Sequence[Index],
+    similarity: float,
+    threads: int,
+    tmpdir: str | None,
+) -> tuple[_simidx.Dedup, _Owned]:
+    """What decides, and an index that is made for it and goes with it."""
+    owned = None
+    flags = 0
+    if index is None:
+        where = tempfile.TemporaryDirectory(prefix="simidx-", dir=tmpdir)
+        index = Index(where.name + "/index", create=True, texts=True)
+        owned = (index, where)
+    else:
+        flags = _LASTING
+        if isinstance(index, str):
+            index = Index(index, create=True, texts=True, _notes=remember != "fingerprint")
+    has_notes = bool(index.stats()["flags"] & 32)
+    what = remember or ("sketch" if has_notes else "fingerprint")
+    if what not in _REMEMBER:
+        raise ArgumentError(f"remember: {', '.join(_REMEMBER)}, not {what!r}")
+    others = [other._index for other in against]
+    kept_of_each = _REMEMBER[what] if flags else 0
+    decider = _simidx.Dedup(index._index, others, similarity, flags, threads, kept_of_each, tmpdir)
+    return decider, owned
+
+
+def dedup(
+    stream: Any,
+    *,
+    text: str = "text",
+    id: str | None = None,
+    similarity: float = 0.8,
+    index: Index | str | None = None,
+    remember: str | None = None,
+    against: Sequence[Index] = (),
+    evidence: Callable[[Row], object] | None = None,
+    threads: int = 0,
+    tmpdir: str | None = None,
+) -> Deduplication:
+    """Leave out the rows that are near to an earlier one.
+
+    The first of near rows stays. Two texts are near if the Jaccard similarity of their runs of five
+    words is at least `similarity`: the texts themselves are compared. Memory does not grow with the
+    texts: those that are kept lie in a temporary file, compressed.
+
+    Args:
+        stream: anything with __arrow_c_stream__(): a table, data frame, reader, or data set.
+        text: the column with the texts. A null is an empty text, and stays.
+        id: a column of strings that are the labels of rows in `index`.
+        similarity: above 0, at most 1.
+        index: an Index of texts, or where one is made: remembers what stays for the next call.
+        remember: what it remembers of a text: "sketch" (the default of a new one, 200 bytes),
+            "text" or "fingerprint".
+        against: indexes of texts: what is near to one of their documents is left out, too.
+        evidence: called with a Row for each row that is left out, in their order.
+        threads: 0 = one a core.
+        tmpdir: for temporary files; None = $TMPDIR, or /tmp.
+    """
+    source = _simidx.Stream(stream)
+    decider, owned = _open(index, remember, against, similarity, threads, tmpdir)
+    return Deduplication(source, decider, text, id, evidence, owned)
+
+
+def dedup_texts(
+    texts: Iterable[str | bytes | None],
+    *,
+    similarity: float = 0.8,
+    index: Index | str | None = None,
+    remember: str | None = None,
+    against: Sequence[Index] = (),
+    threads: int = 0,
+    tmpdir: str | None = None,
+) -> Iterator[tuple[int, str | bytes | None]]:
+    """The same for texts of Python, which is slower: the numbers and texts of those that stay.
+
+    Args:
+        texts: read as far as is needed; a generator will do.
+
+    >>> bridge = "The old bridge is closed for two years of repair, said the mayor."
+    >>> [n for n, _ in dedup_texts([bridge, "A ship came.", bridge.upper()])]
+    [0, 1]
+    """
+    decider, owned = _open(index, remember, against, similarity, threads, tmpdir)
+    waiting: deque[str | bytes | None] = deque()
+    at = 0
+
+    def decided() -> Iterator[tuple[int, str | bytes | None]]:
+        nonlocal at
+        for *_, rule in _decisions(decider):
+            text = waiting.popleft()
+            if rule == 0:
+                yield at, text
+            at += 1
+
+    try:
+        rest = iter(texts)
+        while some := list(islice(rest, _AT_ONCE)):
+            decider.add(some, None, None)
+            waiting.extend(some)
+            yield from decided()
+        decider.flush()
+        yield from decided()
+    finally:
+        _close(decider, owned)

@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+"""An index of fingerprints or texts."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from os import PathLike
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from . import _simidx
+from ._errors import ArgumentError
+
+# As simidx.h has them.
+_READ_ONLY, _UNTRUSTED, _OPEN_CREATE = 1, 8, 32
+_NO_IDS, _FP2, _TIMES, _NOTES = 2, 4, 16, 32
+_NO_ID = 2**64 - 1
+
+
+class Match(NamedTuple):
+    """A document that was found, and how far it is from what was looked for."""
+
+    id: int
+    fingerprint: int
+    bits: int
+    """bits of the first fingerprint that differ"""
+    distance: int
+    """what decided: the same for fingerprints; of texts the weight of these bits"""
+
+
+class Document(NamedTuple):
+    """A document of an index; what it has not is None."""
+
+    id: int | None
+    fingerprint: int
+    label: str | bytes | None
+    time: int | None
+    """seconds since 1970"""
+
+
+class Matches(NamedTuple):
+    """What many queries have found: those of query i are at offsets[i] up to offsets[i + 1]."""
+
+    offsets: memoryview
+    """n + 1 numbers of 64 bits"""
+    ids: memoryview
+    """64 bits"""
+    fingerprints: memoryview
+    """64 bits"""
+    bits: memoryview
+    """32 bits, as in Match"""
+    distances: memoryview
+    """32 bits"""
+
+    def of(self, i: int) -> list[Match]:
+        """The matches of query i, the nearest first."""
+        where = slice(self.offsets[i], self.offsets[i + 1])
+        columns = (self.ids, self.fingerprints, self.bits, self.distances)
+        return [Match(*row) for row in zip(*(column[where] for column in columns))]
+
+
+class IfNew(NamedTuple):
+    """What became of documents that were to be added if they are new."""
+
+    is_new: memoryview
+    """a byte each: 1 = it was added"""
+    ids: memoryview
+    """64 bits: of the document, or of the nearest one that is there"""
+    distances: memoryview
+    """32 bits: to that one; 0xffffffff of what was added"""
+
+
+class Pairs(NamedTuple):
+    """Documents that are near to each other: a pair at each place."""
+
+    first: memoryview
+    """64 bits: the smaller id"""
+    second: memoryview
+    """64 bits"""
+    bits: memoryview
+    """32 bits: how many of the first fingerprint differ"""
+
+
+def _u64(data: bytes) -> memoryview:
+    return memoryview(data).cast("Q")
+
+
+def _u32(data: bytes) -> memoryview:
+    return memoryview(data).cast("I")
+
+
+def _numbers(values: Any, code: str) -> Any:
+    """Buffers and Arrow arrays as they are, and what else has numbers as an array."""
+    if values is None or hasattr(values, "__arrow_c_array__"):
+        return values
+    try:
+        memoryview(values)
+    except TypeError:
+        return array(code, values)
+    return values
+
+
+def _is_texts(items: Any) -> bool:
+    if hasattr(items, "__arrow_c_array__"):
+        # An array tells by its schema what it holds; fingerprints are numbers.
+        kind = str(getattr(items, "type", getattr(items, "dtype", ""))).lower()
+        return "int" not in kind
+    try:
+        memoryview(items)
+    except TypeError:
+        pass
+    else:
+        return False
+    return len(items) > 0 and not isinstance(items[0], int)
+
+
+def _columns(items: Any) -> tuple[Any, Any]:
+    """Fingerprints or texts, the other one None."""
+    if not hasattr(items, "__len__") or not hasattr(items, "__getitem__"):
+        items = list(items)
+    if _is_texts(items):
+        return None, items
+    return _numbers(items, "Q"), None
+
+
+def _label(label: bytes | None) -> str | bytes | None:
+    if label is None:
+        return None
+    try:
+        return label.decode()
+    except UnicodeDecodeError:
+        return label
+
+
+class Index:
+    """An index on disk: a directory. Threads may share it; after fork() open it again.
+
+    Args:
+        path: the directory, or a URI of an engine that is built in.
+        create: make it if nothing is there. What it is like follows from the other arguments,
+            which say nothing of one that is there.
+        texts: it is for texts; their fingerprints are made by `extractor`.
+        extractor: how, such as "words12" (the default), "words1", "han12".
+        bits: of a fingerprint, 16 to 64.
+        plan: of the tables, such as "4x16" or "3x22"; None = by `expect`.
+        expect: how many documents there will be; 0 = not known.
+        times: keep a time with each document, for `delete_older`.
+        ids: False: only distinct fingerprints, in a third of the bytes.
+        read_only: refuse changes.
+        untrusted: check the pages of a file that others could write.
+
+    >>> import simidx, tempfile
+    >>> where = tempfile.TemporaryDirectory()
+    >>> with Index(where.name + "/news", create=True, texts=True) as index:
+    ...     _ = index.add(["The old bridge is closed for two years of repair."], labels=["/1"])
+    ...     index.search("The old bridge is closed for two years of repairs.")[0].id
+    0
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        *,
+        create: bool = False,
+        texts: bool = False,
+        extractor: str = "",
+        bits: int = 64,
+        plan: str | None = None,
+        expect: int = 0,
+        times: bool = False,
+        ids: bool = True,
+        read_only: bool = False,
+        untrusted: bool = False,
+        _notes: bool = False,
+    ) -> None:
+        open_flags = _OPEN_CREATE * create + _READ_ONLY * read_only + _UNTRUSTED * untrusted
+        create_flags = _TIMES * times + _NO_IDS * (not ids) + _NOTES * _notes
+        made_by = extractor if texts or extractor else None
+        self._index = _simidx.Index(path, open_flags, create_flags, bits, plan, expect, made_by)
+        self.path = path
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"simidx.Index({str(self.path)!r})"
+
+    def __len__(self) -> int:
+        return int(self.stats()["documents"])
+
+    def close(self) -> None:
+        """Close it. Calls of other threads end first; what comes later raises StateError."""
+        self._index.close()
+
+    def stats(self) -> dict[str, Any]:
+        """What it is and holds: plan, bits, profile, documents, file_bytes and others."""
+        return self._index.info()
+
+    def verify(self) -> list[str]:
+        """Look at every byte. Returns the first problems; [] = it is sound."""
+        return self._index.verify()
+
+    def backup(self, path: str | PathLike[str]) -> None:
+        """Copy it to a new directory, while it is in use, and check the copy."""
+        self._index.backup(path)
+
+    # ---- searching ----
+
+    def search(
+        self, item: int | str | bytes, *, radius: int | None = None, limit: int = 0
+    ) -> list[Match]:
+        """The documents near to a fingerprint or a text, the nearest first.
+
+        Args:
+            item: a fingerprint, or a text where the index is of texts.
+            radius: bits that may differ, 3 if None; of a text with None the weights decide.
+            limit: at most so many; 0 = all.
+        """
+        return self.search_many([item], radius=radius, limit=limit, threads=1).of(0)
+
+    def search_many(
+        self,
+        items: Any,
+        *,
+        radius: int | None = None,
+        limit: int = 0,
+        threads: int = 0,
+    ) -> Matches:
+        """The documents near to each of many fingerprints or texts.
+
+        Args:
+            threads: 0 = one a core.
+
+        >>> import simidx, tempfile
+        >>> where = tempfile.TemporaryDirectory()
+        >>> index = Index(where.name + "/fps", create=True)
+        >>> _ = index.add([7, 8, 1 << 40])
+        >>> list(index.search_many([7, 9], radius=1).offsets)
+        [0, 1, 2]
+        """
+        fps, texts = _columns(items)
+        found = self._index.search(
+            fps,
+            texts,
+            -1 if radius is None and texts is not None else 3 if radius is None else radius,
+            limit,
+            threads,
+        )
+        return Matches(*map(_u64, found[:3]), *map(_u32, found[3:]))
+
+    def get(self, *, id: int | None = None, label: str | bytes | None = None) -> Document | None:
+        """The document with an id or a label, or None."""
+        if (id is None) == (label is None):
+            raise ArgumentError("get() takes an id or a label")
+        if isinstance(label, str):
+            label = label.encode()
+        found = self._index.get(0 if id is None else id, label)
+        return found and Document(found[0], found[1], _label(found[2]), found[3])
+
+    def __iter__(self) -> Iterator[Document]:
+        """All documents, by their ids. The file grows by what is written meanwhile."""
+        for some in self._index.walk():
+            for id, fingerprint, label, time in some:
+                yield Document(id, fingerprint, _label(label), time)
+
+    def pairs(self, *, radius: int | None = None, threads: int = 0) -> Pairs:
+        """All pairs of documents that are near to each other.
+
+        Args:
+            radius: bits of the first fingerprint that may differ; None = 3, and of texts 7.
+        """
+        first, second, bits = self._index.pairs(-1 if radius is None else radius, threads)
+        return Pairs(_u64(first), _u64(second), _u32(bits))
+
+    # ---- changes: each call is stored as a whole, or not at all ----
+
+    def add(
+        self, items: Any, *, ids: Any = None, labels: Any = None, times: Any = None
+    ) -> memoryview:
+        """Add documents. Returns their ids.
+
+        Args:
+            items: fingerprints or texts.
+            ids: numbers; None = the next ones.
+            labels: str or bytes, None for one without.
+            times: seconds since 1970, where the index keeps times; None = now.
+        """
+        fps, texts = _columns(items)
+        return _u64(
+            self._index.put(False, fps, texts, _numbers(ids, "Q"), labels, _numbers(times, "I"))
+        )
+
+    def replace(
+        self, items: Any, *, ids: Any = None, labels: Any = None, times: Any = None
+    ) -> memoryview:
+        """Put documents in the place of those with these ids or labels, or add them."""
+        fps, texts = _columns(items)
+        return _u64(
+            self._index.put(True, fps, texts, _numbers(ids, "Q"), labels, _numbers(times, "I"))
+        )
+
+    def add_if_new(
+        self,
+        items: Any,
+        *,
+        ids: Any = None,
+        labels: Any = None,
+        times: Any = None,
+        radius: int | None = None,
+    ) -> IfNew:
+        """Add each document unless one that is near is there, or comes before it.
+
+        >>> import simidx, tempfile
+        >>> where = tempfile.TemporaryDirectory()
+        >>> index = Index(where.name + "/seen", create=True)
+        >>> list(index.add_if_new([5, 4, 0xff << 40]).is_new)
+        [1, 0, 1]
+        """
+        fps, texts = _columns(items)
+        asked = 3 if radius is None and texts is None else radius
+        new, found, distances = self._index.put_if_new(
+            fps,
+            texts,
+            _numbers(ids, "Q"),
+            labels,
+            _numbers(times, "I"),
+            -1 if asked is None else asked,
+        )
+        return IfNew(memoryview(new), _u64(found), _u32(distances))
+
+    def delete(self, *, ids: Any = None, labels: Sequence[str | bytes] | None = None) -> int:
+        """Delete documents by their ids or labels. Returns how many were there."""
+        if (ids is None) == (labels is None):
+            raise ArgumentError("delete() takes ids or labels")
+        return self._index.delete(_numbers(ids, "Q"), labels)
+
+    def delete_older(self, time: int) -> int:
+        """Delete what is older than a time, in seconds since 1970. Returns how many."""
+        return self._index.delete_older(time)
+
+
+def fingerprints(texts: Any, *, extractor: str | None = None, threads: int = 0) -> memoryview:
+    """The fingerprints of texts: a number of 64 bits each.
+
+    >>> len(fingerprints(["one text", "another text"]))
+    2
+    """
+    return _u64(_simidx.fingerprints(texts, extractor, threads))
+
+
+def fingerprint(text: str | bytes, *, extractor: str | None = None) -> int:
+    """The fingerprint of a text.
+
+    >>> fingerprint("one two") == fingerprint("ONE two!")
+    True
+    """
+    return int(fingerprints([text], extractor=extractor, threads=1)[0])

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+"""dedup() decides as simidx-dedup does."""
+
+import json
+import os
+import pathlib
+import random
+import subprocess
+
+import arrow_rows
+import pytest
+import simidx
+
+TOOL = os.path.join(os.environ.get("SX_BUILDDIR", ""), "tools", "simidx-dedup")
+
+
+def make_rows(seed, n):
+    """Texts of 60 words, a third of them earlier ones in which words are replaced."""
+    rng = random.Random(seed)
+    texts = []
+    for _ in range(n):
+        if texts and rng.random() < 0.35:
+            words = rng.choice(texts).split()
+            for _ in range(rng.choice([0, 0, 1, 2, 4])):
+                words[rng.randrange(len(words))] = f"n{rng.randrange(9999)}"
+        else:
+            words = [f"w{rng.randrange(5000)}" for _ in range(60)]
+        texts.append(" ".join(words))
+    return texts
+
+
+def batches(texts, size):
+    numbers = list(range(len(texts)))
+    return [
+        [("n", "l", numbers[i : i + size]), ("text", "u", texts[i : i + size])]
+        for i in range(0, len(texts), size)
+    ]
+
+
+def kept_of(result):
+    return [n for batch in result for n in arrow_rows.rows(batch)["n"]]
+
+
+def tool(tmp_path, texts, *options):
+    """The numbers of the rows that the program lets through."""
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("".join(json.dumps({"n": n, "text": t}) + "\n" for n, t in enumerate(texts)))
+    done = subprocess.run([TOOL, "-q", "--stream", *options, rows], capture_output=True, check=True)
+    return [json.loads(line)["n"] for line in done.stdout.splitlines()]
+
+
+@pytest.mark.skipif(not os.path.exists(TOOL), reason="the tools are not built here")
+@pytest.mark.parametrize("size", [1, 100, 5000])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_decisions_are_those_of_the_tool(tmp_path, size, threads):
+    texts = make_rows(size, 5000)
+    why = []
+    result = simidx.dedup(
+        arrow_rows.Producer(batches(texts, size)), threads=threads, evidence=why.append
+    )
+    kept = kept_of(result)
+    assert kept == tool(tmp_path, texts)
+    assert (result.rows, result.kept) == (5000, len(kept))
+    assert [row.row for row in why] == sorted(set(range(5000)) - set(kept))
+    for row in why[:200]:
+        assert row.rule == ("equal" if texts[row.row] == texts[row.keeper] else "text")
+        assert row.keeper in kept and row.similarity == pytest.approx(
+            jaccard(texts[row.row], texts[row.keeper])
+        )
+
+
+def jaccard(a, b):
+    both = a.split(), b.split()
+    first, second = ({tuple(w[i : i + 5]) for i in range(len(w) - 4)} for w in both)
+    return len(first & second) / len(first | second)
+
+
+def test_a_second_day(where):
+    first, second = make_rows(1, 800), make_rows(1, 1000)[700:]
+    assert kept_of(simidx.dedup(arrow_rows.Producer(batches(first, 90)), index=where))
+    with simidx.Index(where) as index:
+        why = []
+        again = simidx.dedup(
+            arrow_rows.Producer(batches(first, 70)), index=index, evidence=why.append
+        )
+        assert kept_of(again) == []
+        assert {row.rule for row in why} <= {"sketch", "equal", "text"} and why[0].keeper is None
+        n = len(index)
+        new = kept_of(simidx.dedup(arrow_rows.Producer(batches(second, 70)), index=index))
+        assert 0 < len(new) < 250 and len(index) >= n + len(new)
+
+
+def test_against_another_index(tmp_path, where):
+    texts = make_rows(4, 600)
+    kept_of(simidx.dedup(arrow_rows.Producer(batches(texts[:200], 50)), index=where))
+    with simidx.Index(where, read_only=True) as test_set:
+        why = []
+        clean = simidx.dedup(
+            arrow_rows.Producer(batches(texts, 64)), against=[test_set], evidence=why.append
+        )
+        assert min(kept_of(clean)) >= 200
+        assert [row.against for row in why[:200]] == [0] * 200
+        clean = simidx.dedup(arrow_rows.Producer(batches(texts, 64)), against=[test_set])
+        next(clean)
+        with pytest.raises(simidx.StateError, match="uses the index"):
+            test_set.close()
+        clean.close()
+
+
+def test_nulls_and_empty_texts_stay():
+    texts = [None, "", None, "one two", "ONE two", "!", "?"]
+    assert kept_of(simidx.dedup(arrow_rows.Producer(batches(texts, 3)))) == [0, 1, 2, 3, 5, 6]
+
+
+def test_it_can_end_early_and_leaves_nothing(tmp_path):
+    result = simidx.dedup(arrow_rows.Producer(batches(make_rows(9, 300), 10)), tmpdir=str(tmp_path))
+    assert list(tmp_path.iterdir())
+    result.close()
+    assert not list(tmp_path.iterdir())
+    assert list(result) == []
+
+
+def test_an_error_of_the_stream_comes_through(tmp_path):
+    source = arrow_rows.Producer(batches(make_rows(9, 300), 10), fail_after=3)
+    with pytest.raises(simidx.ArgumentError, match="had enough"):
+        list(simidx.dedup(source, tmpdir=str(tmp_path)))
+    assert not list(pathlib.Path(tmp_path).iterdir())
+
+
+def test_options_that_make_no_sense(where):
+    stream = arrow_rows.Producer(batches(["a"], 1))
+    with pytest.raises(simidx.ArgumentError, match="similarity"):
+        simidx.dedup(stream, similarity=1.5)
+    with pytest.raises(simidx.ArgumentError, match="remember"):
+        simidx.dedup(stream, remember="all")
+    with simidx.Index(where, create=True) as index, pytest.raises(simidx.MismatchError):
+        simidx.dedup(stream, index=index)
+
+
+def test_texts_of_python_are_decided_as_rows_are(where):
+    texts = make_rows(11, 3000)
+    kept = kept_of(simidx.dedup(arrow_rows.Producer(batches(texts, 500))))
+    assert list(simidx.dedup_texts(iter(texts), threads=2)) == [(n, texts[n]) for n in kept]
+    assert [n for n, _ in simidx.dedup_texts([t.encode() for t in texts], index=where)] == kept
+    assert list(simidx.dedup_texts(texts[:100], index=where)) == []
+    with pytest.raises(TypeError, match="neither str nor bytes"):
+        list(simidx.dedup_texts(["a", 5]))

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+"""Closing, threads, fork() and Ctrl-C."""
+
+import gc
+import os
+import random
+import signal
+import threading
+import time
+import traceback
+from array import array
+
+import arrow_rows
+import pytest
+import simidx
+from simidx import _errors, _simidx
+
+CALLS = {
+    "search": lambda index: index.search(1),
+    "search_many": lambda index: index.search_many([1, 2]),
+    "get": lambda index: index.get(id=1),
+    "len": len,
+    "list": list,
+    "pairs": lambda index: index.pairs(),
+    "stats": lambda index: index.stats(),
+    "verify": lambda index: index.verify(),
+    "backup": lambda index: index.backup(index.path + ".copy"),
+    "add": lambda index: index.add([3]),
+    "add_if_new": lambda index: index.add_if_new([3]),
+    "replace": lambda index: index.replace([3], ids=[0]),
+    "delete": lambda index: index.delete(ids=[0]),
+    "delete_older": lambda index: index.delete_older(1),
+}
+
+
+def test_all_calls_are_here():
+    public = {name for name in vars(simidx.Index) if not name.startswith("_")}
+    assert public - {"close"} <= set(CALLS)
+
+
+def test_each_code_has_a_class():
+    codes = {value for name, value in vars(_simidx).items() if name.startswith("SIMIDX_E_")}
+    assert codes - {_simidx.SIMIDX_E_NOMEM} == set(_errors.BY_CODE)
+    assert {c.__name__ for c in _errors.BY_CODE.values()} <= set(simidx.__all__)
+
+
+def test_a_closed_index_raises(where):
+    index = simidx.Index(where, create=True)
+    index.add([1, 2])
+    documents = iter(index)
+    next(documents)
+    index.close()
+    index.close()
+    for call in CALLS.values():
+        with pytest.raises(simidx.StateError, match="closed"):
+            call(index)
+    assert next(documents).id == 1, "what was read ahead"
+    with pytest.raises(simidx.StateError):
+        next(documents)
+    with pytest.raises(simidx.Error, match="closed"):
+        next(simidx.dedup_texts(["a"], index=index))
+    with pytest.raises(simidx.Error, match="closed"):
+        next(simidx.dedup_texts(["a"], against=[index]))
+
+
+def in_a_child(code):
+    """Whether a function ends well in a forked process."""
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            code()
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_child_of_fork_opens_again(where):
+    index = simidx.Index(where, create=True)
+    index.add([5])
+    documents = iter(index)
+    texts = simidx.Index(where + ".texts", create=True, texts=True)
+    result = simidx.dedup(arrow_rows.Producer([[("text", "u", ["a b c d e f"])]] * 3), index=texts)
+
+    def use():
+        for call in CALLS.values():
+            with pytest.raises(simidx.StateError, match="fork"):
+                call(index)
+        for iterator in (documents, result, simidx.dedup_texts(["a"], against=[texts])):
+            with pytest.raises(simidx.Error, match="fork"):
+                next(iterator)
+        with simidx.Index(where) as again:
+            assert again.search(5) and again.add([6])
+        index.close()
+        gc.collect()
+
+    assert in_a_child(use)
+    assert [document.fingerprint for document in documents] == [5, 6]
+    assert len(index.search(5)) == 2
+    assert sum(map(len, result)) == 1
+    texts.close()
+    index.close()
+    assert in_a_child(index.close)
+
+
+def test_threads_share_an_index(where):
+    """Random calls from several threads; each writes fingerprints of its own."""
+    index = simidx.Index(where, create=True)
+    failures = []
+
+    def work(number):
+        rng = random.Random(number)
+        mine = []
+        try:
+            for _ in range(150):
+                what = rng.randrange(5)
+                fp = number << 56 | rng.getrandbits(40)
+                if what == 0:
+                    mine.append((index.add([fp])[0], fp))
+                elif what == 1 and mine:
+                    id, fp = rng.choice(mine)
+                    assert index.get(id=id).fingerprint == fp
+                elif what == 2 and mine:
+                    id, fp = rng.choice(mine)
+                    assert id in [m.id for m in index.search(fp, radius=0)]
+                elif what == 3 and mine:
+                    found = index.search_many([fp for _, fp in mine], radius=0, threads=2)
+                    assert all(id in [m.id for m in found.of(i)] for i, (id, _) in enumerate(mine))
+                else:
+                    assert len(index) >= len(mine)
+        except BaseException as error:  # pytest sees none of another thread
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    index.close()
+
+
+def test_close_waits_for_other_threads(where):
+    index = simidx.Index(where, create=True)
+    index.add(list(range(1, 2000)))
+    seen = []
+
+    def work():
+        try:
+            while True:
+                seen.append(len(index.search_many(list(range(50)), radius=4).ids))
+        except simidx.StateError:
+            pass
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    while len(seen) < 6:
+        time.sleep(0.001)
+    index.close()
+    for thread in threads:
+        thread.join()
+    assert len(set(seen)) == 1
+
+
+def interrupt(call):
+    """Whether Ctrl-C ends a call that would take long."""
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            call()
+    finally:
+        timer.join()
+
+
+class Ready:
+    """Batches of another producer. They are made before, so that Ctrl-C does not hit that one."""
+
+    def __init__(self, producer):
+        self.stream = _simidx.Stream(producer)
+        self.batches = list(self.stream)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return _simidx.export_stream(iter(self.batches), self.stream)
+
+
+def test_ctrl_c_stops_what_takes_long(where):
+    rng = random.Random(1)
+    fps = array("Q", [rng.getrandbits(64) for _ in range(100000)])
+    with simidx.Index(where, create=True, times=True) as index:
+        index.add(fps)
+        interrupt(lambda: index.search_many(fps * 3, radius=20, threads=2))
+        interrupt(lambda: index.search_many(fps * 3, radius=20, threads=1))
+        interrupt(lambda: index.pairs(radius=22))
+        interrupt(lambda: index.add(fps * 40))
+        interrupt(lambda: index.add_if_new(fps * 40, radius=20))
+        interrupt(lambda: index.delete(ids=array("Q", range(10**6, 10**6 + 4 * 10**6))))
+        assert len(index) == 100000
+        assert index.verify() == []
+
+
+def test_ctrl_c_stops_what_takes_long_with_texts(where):
+    rng = random.Random(2)
+    words = [f"w{i}" for i in range(3000)]
+    texts = [" ".join(rng.choices(words, k=3000)) for _ in range(60)]
+    interrupt(lambda: simidx.fingerprints(texts * 400))
+    with simidx.Index(where, create=True, texts=True) as index:
+        interrupt(lambda: index.add(texts * 200))
+        interrupt(lambda: index.search_many(texts * 200))
+        assert len(index) == 0
+    stream = Ready(arrow_rows.Producer([[("text", "U", texts * 40)]]))
+    interrupt(lambda: list(simidx.dedup(stream, threads=1)))
+    interrupt(lambda: list(simidx.dedup(stream, threads=2)))
+    interrupt(lambda: list(simidx.dedup_texts(texts * 40)))
