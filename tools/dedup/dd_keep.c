@@ -48,13 +48,14 @@ const struct tl_option dd_keep_rows[] = {
 	  .help = "which document of a group stays (default: longest)",
 	  .more = "Which document stays of those that are near to each other: longest (the "
 		  "default), shortest (bytes of text), newest, oldest (modification of its file), "
-		  "first (in the order of the inputs), max:FIELD or min:FIELD. The values of FIELD, "
-		  "a member in jsonl or a column of tsv and csv, are numbers or dates as RFC 3339 "
-		  "writes them; a document that has no such value comes last, and their number is "
-		  "told. Of equal ones the first stays. Groups are decided again for that, the best "
-		  "document first, so that none that stay are near to each other; where a text of a "
-		  "group cannot be read again, its first stays. --stream keeps the first, and so do "
-		  "--no-verify, features and fingerprints, as nothing is compared again there." },
+		  "first (in the order of the inputs), max:FIELD or min:FIELD. The values of "
+		  "FIELD, a member in jsonl or a column of tsv and csv, are numbers or dates as "
+		  "RFC 3339 writes them; a document that has no such value comes last, and their "
+		  "number is told. Of equal ones the first stays. Groups are decided again for "
+		  "that, the best document first, so that none that stay are near to each other; "
+		  "where a text of a group cannot be read again, its first stays. --stream keeps "
+		  "the first, and so do --no-verify, features and fingerprints, as nothing is "
+		  "compared again there." },
 	{ 0, "prefer", "DIR", TL_LIST(struct dd_keep, prefer),
 	  .help = "files below DIR stay before others",
 	  .more = "Files below the directory DIR, or the file DIR itself, stay before others, "
