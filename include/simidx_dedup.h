@@ -84,8 +84,9 @@ typedef struct simidx_dedup_place {
 /**
  * Tell of a row all kept ones that it is near to, and do not keep it. It is compared with all that
  * it would be compared with in its turn if none of them were near, but not with other indexes, and
- * it is counted nowhere; where fingerprints alone decide, the nearest is told. calls.decided is called with all of them, which may be none, in the order
- * of these; nothing is stored, and no later row is compared with it. Not with SIMIDX_DEDUP_PAIRS.
+ * it is counted nowhere; where fingerprints alone decide, the nearest is told. calls.decided is
+ * called with all of them, which may be none, in the order of these; nothing is stored, and no
+ * later row is compared with it. Not with SIMIDX_DEDUP_PAIRS.
  */
 #define SIMIDX_DEDUP_ASK 4u
 
@@ -289,8 +290,8 @@ void simidx_dedup_close(simidx_dedup *dedup);
  * thread this one, too.
  *
  * @return SIMIDX_OK; SIMIDX_E_ARG for sizes without bytes, unknown flags, a place where
- *         calls.read_text is NULL, SIMIDX_DEDUP_ASK with SIMIDX_DEDUP_PAIRS; SIMIDX_E_RANGE for a text
- *         that is too long or a place beyond 2^48; SIMIDX_E_NOMEM; what simidx_dedup_flush()
+ *         calls.read_text is NULL, SIMIDX_DEDUP_ASK with SIMIDX_DEDUP_PAIRS; SIMIDX_E_RANGE for a
+ *         text that is too long or a place beyond 2^48; SIMIDX_E_NOMEM; what simidx_dedup_flush()
  *         returns. After a failed flush only simidx_dedup_close() is of use.
  */
 int simidx_dedup_add(simidx_dedup *dedup, const simidx_dedup_row *row, simidx_error *err)

@@ -224,24 +224,26 @@ int sd_decide(simidx_dedup *dedup, simidx_reader *reader, struct sd_item *item, 
 {
 	const simidx_dedup_options *options = &dedup->options;
 	const simidx_dedup_near *near;
+	int rc, is_asked;
 	size_t n;
-	int rc;
 
 	if (item->is_out && item->out.keeper == SIMIDX_DEDUP_AGAINST)
 		return options->calls.decided(options->calls.ctx, &item->row, &item->out, 1);
 	rc = find_near(dedup, reader, item, &n, err);
 	if (sd_is_empty(item))
 		item->row.flags |= SIMIDX_DEDUP_EMPTY;
-	if (!rc && !sd_is_asked(item) && (!n || options->flags & SIMIDX_DEDUP_PAIRS))
+	is_asked = sd_is_asked(item);
+	if (!rc && !is_asked && (!n || options->flags & SIMIDX_DEDUP_PAIRS))
 		rc = keep(dedup, item, err);
-	else if (!rc && !sd_is_asked(item) && options->flags & SIMIDX_DEDUP_LASTING && dedup->verifies)
+	else if (!rc && !is_asked && options->flags & SIMIDX_DEDUP_LASTING && dedup->verifies)
 		rc = remember_left_out(dedup, reader, item, err);
 	if (rc)
 		return rc;
 	if (n > 1)
 		qsort(dedup->near, n, sizeof(*dedup->near), compare_keepers);
 	near = n ? dedup->near : NULL;
-	if (!n && options->flags & SIMIDX_DEDUP_NEAREST && !sd_is_asked(item) && item->nearest.similarity > 0)
+	if (!n && !is_asked && options->flags & SIMIDX_DEDUP_NEAREST &&
+	    item->nearest.similarity > 0)
 		near = &item->nearest;
 	return options->calls.decided(options->calls.ctx, &item->row, near, n);
 }

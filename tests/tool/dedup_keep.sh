@@ -177,11 +177,14 @@ awk "$random"' BEGIN {
 }' >rows.jsonl
 
 # The similarity of each pair that shares a run of five words, both ways: line, line, similarity times 1,000,000, 1 if equal.
-sed 's/.*"text":"//; s/"}$//' rows.jsonl | shared_runs | awk '{
-	is = int(1000000 * $3 / $4 + 1e-6)
-	print $1, $2, is, $5
-	print $2, $1, is, $5
-}' >pairs
+make_pairs() {
+	sed 's/.*"text":"//; s/"}$//' rows.jsonl | shared_runs | awk '{
+		is = int(1000000 * $3 / $4 + 1e-6)
+		print $1, $2, is, $5
+		print $2, $1, is, $5
+	}' >pairs
+}
+make_pairs
 
 # check LIMIT: of all rows, the one with the largest key first (./keys), each stays unless it is near to one that does
 # (./pairs). So it must be in ./out; and that each row goes for one that it is near to, by the similarity that is told.
@@ -204,8 +207,8 @@ check() {
 		if (keeper && (least != group || !last)) print "group " group " of " keeper ": the first is " least
 		keeper = last = 0
 	}
-	{ line = $4; sub(/.*:/, "", line); line += 0
-		if ($5 != "row " line) print "label of " line ": " $5 }
+	{ line = $4; sub(/.*[:\/]/, "", line); line += 0
+		if (NF > 4 && $5 != "row " line) print "label of " line ": " $5 }
 	$3 == "keep" { end_group()
 		if ($1 + 0 <= group || $2 != "same") print "group after " group ": " $0
 		group = $1 + 0
@@ -279,7 +282,7 @@ awk -F '\t' '{ sub(/.*:/, "", $4) } $3 == "keep" { keeper = $4; next }
 	{ printf "%s\t%s\trow %s\trow %s\t%s\n", keeper, $4, keeper, $4, $2 == "same" ? "equal" : "text" }' longest.all |
 	sort | diff - told >difference || { fail 'evidence of groups'; head -3 difference; }
 [ "$(wc -l <misses)" -gt 10 ] || fail "$(wc -l <misses) near misses"
-of line misses | sort >some
+{ of line misses; of line2 misses; } | sort >some
 awk -F '\t' '$3 == "drop" { sub(/.*:/, "", $4); print $4 }' longest.all | sort | comm -12 - some >wrong
 [ ! -s wrong ] || fail "near misses are told of rows that go: $(head -3 wrong)"
 paste -d'|' <(of rule gone) <(of excerpt gone) <(of excerpt2 gone) |
@@ -300,6 +303,121 @@ awk -F '\t' 'FILENAME == "pairs" { split($0, f, " "); is[f[1], f[2]] = f[3]; nex
 	is[keeper, $4] < 800000 && $2 != "fp" { print "not near: " $0 } $4 in gone { print "twice: " $0 } { gone[$4] }' \
 	pairs short >wrong
 [ ! -s wrong ] || fail "without room: $(head -2 wrong)"
+
+# ---- what stays is not near, in no group and in any ----
+
+# Drafts: A without its end, A, A without its beginning, and A again. The second and the last are near to both others,
+# which are not near to each other.
+awk 'function put(label, from, to,    i) {
+		printf "{\"label\":\"%s\",\"text\":\"", label
+		for (i = from; i <= to; i++) printf "word%d ", i
+		print "\"}" }
+	BEGIN { put("k1", 1, 86); put("a1", 1, 100); put("k2", 13, 100); put("a2", 1, 100) }' >drafts.jsonl
+run 0 "$dedup" -q --keep first drafts.jsonl
+cut -f 3,5 out | tr '\n\t' ' :' | grep -qx 'keep:k1 drop:a1 drop:a2 ' && fail 'the drafts have one group: nothing is tested'
+run 0 "$dedup" -q drafts.jsonl
+cut -f 1-3,5 out | diff - <(printf '1\t%s\n' $'same\tkeep\ta1' $'same\tdrop\ta2' $'87.5\tdrop\tk2' $'85.4\tdrop\tk1') ||
+	fail 'drafts of one text'
+run 0 "$dedup" -q --near-misses 30 --evidence drafts.evidence drafts.jsonl
+grep -c '"keep":true' drafts.evidence | grep -qx 0 || fail 'near misses name rows that go'
+# A row in no group comes before and after what may stay in its place: B is near to A and C, which are not near.
+for order in 'A B C' 'A C B' 'C A B' 'B A C' 'B C A' 'C B A'; do
+	awk -v order="$order" 'BEGIN { split("A 1 84 B 1 100 C 17 100", f, " "); n = split(order, name, " ")
+		for (k = 1; k <= n; k++) for (j = 1; j <= 7; j += 3) if (f[j] == name[k]) {
+			printf "{\"label\":\"%s\",\"score\":%d,\"text\":\"", f[j], f[j] == "B" ? 1 : 0
+			for (i = f[j + 1]; i <= f[j + 2]; i++) printf "term%d ", i
+			print "\"}" } }' >three.jsonl
+	for keep in longest max:score; do
+		run 0 "$dedup" -q --keep $keep three.jsonl
+		cut -f 3,5 out | sort | tr '\n\t' ' :' | grep -qx 'drop:A drop:C keep:B ' || fail "$keep of $order: $(cat out)"
+	done
+	# If the long one is worse, both others stay.
+	run 0 "$dedup" -q --keep min:score three.jsonl
+	cut -f 3,5 out | sort | tr '\n\t' ' :' | grep -qx 'drop:B keep:[AC] ' || fail "min:score of $order: $(cat out)"
+done
+
+# Families of drafts and cut copies, in any order: as rows, of a pipe, and as files by time and directory.
+families() {
+	awk -v seed="$1" "$random"'
+	function put(from, to,    i, line) {
+		for (i = from + 1; i <= to; i++) line = line " " word[i]
+		printf "%.6f\t%d\t%s\n", rnd(), rnd() * 40, substr(line, 2)
+	}
+	BEGIN {
+		state = seed
+		for (f = 0; f < 40; f++) {
+			n = rnd() < .5 ? 130 : 300
+			for (i = 1; i <= n; i++) word[i] = sprintf("w%04x%c", rnd() * 65536, 97 + rnd() * 26)
+			put(0, n); put(0, int(n * .86)); put(int(n * .12), n); put(0, n)
+			for (i = 0; i < 3; i++) put(int(n * rnd() * .1), int(n * (1 - rnd() * .1)))
+		}
+	}' | sort | awk -F '\t' '{ printf "{\"label\":\"row %d\",\"score\":%s,\"text\":\"%s\"}\n", NR, $2, $3 }'
+}
+for seed in 5 2026; do
+	families $seed >rows.jsonl
+	make_pairs
+	for keep in longest shortest max:score min:score; do
+		case $keep in
+		longest) text_size ;;
+		shortest) text_size | negative ;;
+		max:score) scores ;;
+		min:score) scores | negative ;;
+		esac >keys
+		run 0 "$dedup" -q --threads 1 --keep $keep rows.jsonl
+		check 800000 "families $seed, --keep $keep"
+		mv out one
+		run 0 "$dedup" -q --threads 2 --keep $keep rows.jsonl
+		same one out
+		run 0 "$dedup" -q --threads 2 --keep $keep -F jsonl - < <(cat rows.jsonl)
+		sed 's/\t-:/\trows.jsonl:/' out | cmp - one || fail "families $seed of a pipe, --keep $keep"
+	done
+done
+rm -rf files
+mkdir -p files/a files/z
+n=$(wc -l <rows.jsonl)
+: >keys
+while IFS= read -r row; do
+	i=$((${i-0} + 1))
+	file=$(printf 'files/%s/%03d' "$([ $((3 * i)) -gt $((2 * n)) ] && echo z || echo a)" "$i")
+	row=${row##*\"text\":\"}
+	printf '%s' "${row%\"\}}" >"$file"
+	touch -d "@$((1790000000 + i * 7919 % 977))" "$file"
+	echo $((i * 7919 % 977)) >>keys
+done <rows.jsonl
+run 0 "$dedup" -q --keep newest -r files
+check 800000 'the newest of families of files'
+text_size | awk -v n="$n" '{ print $1 + (3 * NR > 2 * n) * 100000 }' >keys
+run 0 "$dedup" -q --prefer files/z -r files
+check 800000 'families of files in a directory that is preferred'
+# All that the lists of a run name can go: what is left has nothing near.
+run 0 "$dedup" -q --drop-list -0 -r files
+xargs -0r rm -- <out
+run 0 "$dedup" -r files
+says ' 0 near to others, in 0 groups'
+
+# One that is near to 200 others, which are not near to each other; the worst of all. So all these stay.
+awk "$random"'BEGIN { state = 4; for (k = 0; k <= 200; k++) {
+	printf "{\"label\":\"row %d\",\"score\":%d,\"text\":\"", k + 1, k ? k : -1
+	a = 6 + int(rnd() * 50); b = 66 + int(rnd() * 58)
+	for (i = 1; i <= 130; i++) printf "%s%s", (i > 1 ? " " : ""), (k && (i == a || i == b) ? "x" k "y" i : "w" i)
+	print "\"}" } }' >rows.jsonl
+make_pairs
+scores >keys
+run 0 "$dedup" -q --all --keep max:score rows.jsonl
+check 800000 'one for 200'
+run 0 "$dedup" -q --all --keep min:score rows.jsonl
+negative <keys >some && mv some keys
+check 800000 '200 for one'
+[ "$(grep -c drop out)" -gt 100 ] || fail "$(grep -c drop out) rows go for one"
+cp out one
+run 0 "$dedup" -q --all --keep min:score --max-group 20 rows.jsonl
+[ "$(grep -c drop out)" -le 40 ] || fail "--max-group 20: $(grep -c drop out) rows go"
+
+# The same bytes are in one group with --identical, though their firsts differ.
+run 0 "$dedup" -q --identical --keep max:score rows.jsonl
+[ ! -s out ] || fail 'nothing is identical'
+run 0 "$dedup" -q --identical drafts.jsonl
+cut -f 2,3,5 out | diff - <(printf 'same\t%s\n' $'keep\ta1' $'drop\ta2') || fail 'identical drafts'
 
 # ---- labels ----
 

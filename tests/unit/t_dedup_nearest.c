@@ -360,8 +360,8 @@ static char *behind(char *text, size_t words)
 	return text;
 }
 
-/* Some rows begin as the one two before does, but not long enough to be near; and what is asked about
-   begins as one of them and ends as the other, and is near to both. */
+/* Some rows begin as the one two before does, but not long enough to be near; and what is asked
+   about begins as one of them and ends as the other, and is near to both. */
 static void join_rows(void)
 {
 	for (size_t i = 3; i < N_ROWS; i += 12) {

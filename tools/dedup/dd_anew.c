@@ -102,8 +102,8 @@ static int begin(struct work *work)
 	return 0;
 }
 
-/* Where it can be read again while others are compared with it. What has no such place was put aside
-   by the library, and is again. */
+/* Where it can be read again while others are compared with it. What has no such place was put
+   aside by the library, and is again. */
 static void set_place(simidx_dedup_row *row, const struct dd_fact *fact)
 {
 	if (fact->length)
@@ -142,16 +142,15 @@ static int add(struct work *work, struct dd_member *member, struct in_room *labe
 	return rc < 0 ? dd_index_fail(work->index, &err) : rc;
 }
 
-static void show_progress(struct work *work, size_t i, size_t n)
+void dd_anew_progress(double *shown, uint64_t n, const char *what)
 {
-	char number[2][TL_NUMBER_SIZE];
+	char number[TL_NUMBER_SIZE];
 	double now;
 
-	if (!tl_progress_wanted() || (now = tl_seconds()) - work->shown < TL_PROGRESS_SECONDS)
+	if (!tl_progress_wanted() || (now = tl_seconds()) - *shown < TL_PROGRESS_SECONDS)
 		return;
-	work->shown = now;
-	tl_progress_show("%s of %s documents of groups decided again, the best first",
-			 tl_write_count(i, number[0]), tl_write_count(n, number[1]));
+	*shown = now;
+	tl_progress_show("%s documents of groups %s", tl_write_count(n, number), what);
 }
 
 int dd_anew_decide(struct dd_anew *anew, struct dd_member **order, size_t n)
@@ -167,7 +166,7 @@ int dd_anew_decide(struct dd_anew *anew, struct dd_member **order, size_t n)
 	code = begin(&work);
 	/* What is kept takes the places of what was added before. */
 	for (size_t i = 0; !code && i < n; i++) {
-		show_progress(&work, i, n);
+		dd_anew_progress(&work.shown, i, "decided again, the best first");
 		code = add(&work, order[i], &label);
 	}
 	if (!code)

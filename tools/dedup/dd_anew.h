@@ -34,6 +34,9 @@ struct dd_anew {
  */
 int dd_anew_decide(struct dd_anew *anew, struct dd_member **order, size_t n);
 
+/** If it is time for it, show that so many documents of groups were ... `what`. */
+void dd_anew_progress(double *shown, uint64_t n, const char *what);
+
 /** Bytes of memory that one that stays needs. */
 #define DD_ANEW_BYTES SIMIDX_DEDUP_BYTES
 

@@ -4,8 +4,6 @@
 #include "dedup/dd_best.h"
 
 #include "common/tl_msg.h"
-#include "common/tl_number.h"
-#include "common/tl_report.h"
 #include "dedup/dd_anew.h"
 
 #include <stdlib.h>
@@ -201,19 +199,6 @@ static int tell(int rc, const simidx_error *err)
 					tl_error("%s", err->text);
 }
 
-static void show_progress(struct dd_best *best)
-{
-	char number[TL_NUMBER_SIZE];
-	double now;
-
-	best->n_asked++;
-	if (!tl_progress_wanted() || (now = tl_seconds()) - best->shown < TL_PROGRESS_SECONDS)
-		return;
-	best->shown = now;
-	tl_progress_show("%s documents of groups compared with what stays",
-			 tl_write_count(best->n_asked, number));
-}
-
 /* Ask what the members of a group are near to. Those of the bytes of the first are near to nothing
    else that is kept. */
 static int ask_group(struct dd_best *best, size_t head)
@@ -236,7 +221,7 @@ static int ask_group(struct dd_best *best, size_t head)
 			has_better(best, head, 1);
 			break;
 		}
-		show_progress(best);
+		dd_anew_progress(&best->shown, ++best->n_asked, "compared with what stays");
 		row.text = text.bytes;
 		row.text_size = text.size;
 		row.extra = &i;
@@ -306,7 +291,7 @@ static int join(struct dd_best *best, const simidx_dedup_near *near)
 	if (make_first(best, near->keeper, joined))
 		return TL_TROUBLE;
 	set_rank(best, joined);
-	joined->is_head = joined->is_wanted = joined->is_asked = 1;
+	joined->is_head = joined->is_wanted = joined->is_asked = joined->is_linked = 1;
 	return 0;
 }
 
@@ -321,9 +306,10 @@ int dd_best_hear(struct dd_best *best, const simidx_dedup_row *row, const simidx
 		if (near[i].keeper == own || near[i].keeper >= SIMIDX_DEDUP_AGAINST ||
 		    !is_exact(near[i].similarity, near[i].flags))
 			continue;
+		find_head(best, own)->is_linked = 1;
 		head = find_head(best, near[i].keeper);
 		if (head)
-			head->is_wanted = 1;
+			head->is_wanted = head->is_linked = 1;
 		else
 			code = join(best, &near[i]);
 	}
@@ -331,6 +317,16 @@ int dd_best_hear(struct dd_best *best, const simidx_dedup_row *row, const simidx
 }
 
 /* ---- deciding again ---- */
+
+static void stay(const struct dd_best *best, size_t i)
+{
+	struct dd_member *member = at(best, i);
+
+	member->is_keeper = 1;
+	member->keeper = i;
+	member->similarity = 1;
+	member->flags = SIMIDX_DEDUP_EQUAL;
+}
 
 /* What stays in any case comes first: it was decided that it is not near. */
 static int compare_order(const void *a, const void *b)
@@ -347,14 +343,58 @@ static int take_joined(struct dd_best *best)
 {
 	size_t n = best->n_joined;
 
-	if (n && in_room_have(best->table, (best->n + n) * sizeof(struct dd_member)))
+	if (!n)
+		return 0;
+	if (in_room_have(best->table, (best->n + n) * sizeof(struct dd_member)))
 		return tl_error("out of memory");
-	if (n)
-		memcpy(at(best, best->n), best->joined.bytes, n * sizeof(struct dd_member));
+	memcpy(at(best, best->n), best->joined.bytes, n * sizeof(struct dd_member));
 	best->n += n;
-	free(best->joined.bytes);
-	best->joined = (struct in_room){ NULL, 0 };
 	return 0;
+}
+
+/* Of two texts that are near to nothing else the better one stays. Returns the one that is not the
+   head's, or NULL. */
+static struct dd_member *other_of_two(const struct dd_best *best, size_t head)
+{
+	struct dd_member *other = NULL;
+
+	if (!at(best, head)->is_wanted || at(best, head)->is_linked || at(best, head)->is_fixed)
+		return NULL;
+	for (size_t i = head + 1; i < best->n && !at(best, i)->is_head; i++) {
+		if (other)
+			return NULL;
+		other = at(best, i)->is_as_first ? NULL : at(best, i);
+	}
+	return other;
+}
+
+/* Mark them as keepers, as long as all have their keys; afterwards say so of the heads. */
+static void mark_better(const struct dd_best *best)
+{
+	for (size_t i = 1; i < best->n; i++) {
+		struct dd_member *other = at(best, i)->is_head ? other_of_two(best, i) : NULL;
+
+		if (other)
+			other->is_keeper = compare_worth(other, at(best, i)) < 0;
+	}
+}
+
+static void let_better_stay(const struct dd_best *best)
+{
+	struct dd_member *head = NULL;
+
+	for (size_t i = 1; i < best->n; i++) {
+		struct dd_member *member = at(best, i);
+
+		if (member->is_head)
+			head = member;
+		if (!member->is_keeper)
+			continue;
+		head->keeper = i;
+		head->similarity = member->similarity;
+		head->flags = member->flags;
+		stay(best, i);
+	}
 }
 
 /* Those that are decided again. */
@@ -362,13 +402,16 @@ static size_t list_members(const struct dd_best *best, struct dd_member **out)
 {
 	const struct dd_member *head = NULL;
 	size_t n = 0;
+	int is_clear = 0;
 
 	for (size_t i = 1; i < best->n; i++) {
 		struct dd_member *member = at(best, i);
 
-		if (member->is_head)
+		if (member->is_head) {
 			head = member;
-		if (!head->is_wanted || head->is_lost)
+			is_clear = !head->is_wanted || head->is_lost || other_of_two(best, i);
+		}
+		if (is_clear)
 			continue;
 		if (member != head && (head->is_fixed || member->is_as_first))
 			continue;
@@ -400,7 +443,9 @@ static int decide_again(struct dd_best *best)
 		return tl_error("out of memory");
 	list_members(best, order);
 	qsort(order, n, sizeof(struct dd_member *), compare_order);
+	mark_better(best);
 	note_handles(best);
+	let_better_stay(best);
 	code = dd_anew_decide(&anew, order, n);
 	best->n_unread += anew.n_unread;
 	free(order);
@@ -408,16 +453,6 @@ static int decide_again(struct dd_best *best)
 }
 
 /* ---- what follows for the others ---- */
-
-static void stay(const struct dd_best *best, size_t i)
-{
-	struct dd_member *member = at(best, i);
-
-	member->is_keeper = 1;
-	member->keeper = i;
-	member->similarity = 1;
-	member->flags = SIMIDX_DEDUP_EQUAL;
-}
 
 static void go_with(struct dd_member *member, const struct dd_member *head)
 {

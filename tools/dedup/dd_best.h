@@ -6,8 +6,8 @@
  * in the order of the inputs; now they are decided again, the best by --prefer and --keep first. So
  * each document that goes is near to the one that stays for it, and what stays is not near.
  *
- * Only groups that can come out otherwise are decided again: those with a member that is better than
- * the head, and those whose head is near to a member of such a group, which the library is asked.
+ * Only groups that can come out otherwise are decided again: those with a member that is better
+ * than the head, and those whose head is near to a member of such a group, as the library tells.
  * Anything else that may stay is near to no other group, so it is decided already.
  *
  * With --identical equal bytes are looked for among all members.
@@ -32,8 +32,7 @@ struct dd_best {
 	uint64_t memory;        /* bytes for the work */
 	struct in_room *table;  /* struct dd_member; number 0 is unused */
 	size_t n;               /* numbers below are used */
-	uint64_t n_unread;      /* set to documents that go for the first, as they cannot be compared
-				   again */
+	uint64_t n_unread;      /* set to how many could not be compared again */
 	/* The rest is for dd_best_decide() alone. */
 	struct in_room joined;  /* struct dd_member: kept rows that were in no group */
 	size_t n_joined, most_joined;

@@ -517,12 +517,15 @@ static void tell_odd(const struct dd_groups *groups)
 }
 
 /* Groups of rows, or of other indexes, one after the other. */
-static int print_groups(struct dd_groups *groups, struct dd_member *member, size_t n,
+static int print_groups(struct dd_groups *groups, const struct in_room *members, size_t n,
 			int (*print)(struct dd_groups *, struct dd_member *, size_t))
 {
-	struct dd_member *end = member + n, *next;
+	struct dd_member *member = members->bytes, *end, *next;
 	int code = 0;
 
+	if (!n)
+		return 0;
+	end = ++member + n;
 	for (; !code && member < end && !tl_output_failed(); member = next) {
 		for (next = member; next < end && next->keeper == member->keeper &&
 				    next->other == member->other;)
@@ -563,14 +566,13 @@ int dd_groups_print(struct dd_groups *groups, enum simidx_dedup_kind kind,
 		code = drop_changed(groups);
 	if (!code && is_again && groups->n_members)
 		code = decide(groups, dir, memory);
-	if (!code && groups->n_members)
-		code = is_again ? print_decided(groups, (struct dd_member *)groups->members.bytes + 1,
-						groups->n_members) :
-				  print_groups(groups, (struct dd_member *)groups->members.bytes + 1,
-					       groups->n_members, print_group);
-	if (!code && groups->n_others)
-		code = print_groups(groups, (struct dd_member *)groups->others.bytes + 1,
-				    groups->n_others, print_against);
+	if (!code && is_again)
+		code = print_decided(groups, (struct dd_member *)groups->members.bytes + 1,
+				     groups->n_members);
+	else if (!code)
+		code = print_groups(groups, &groups->members, groups->n_members, print_group);
+	if (!code)
+		code = print_groups(groups, &groups->others, groups->n_others, print_against);
 	tell_odd(groups);
 	return code || !tl_output_failed() ? code : TL_TROUBLE;
 }

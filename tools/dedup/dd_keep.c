@@ -46,15 +46,16 @@ static int call_keep(void *options, const char *value)
 const struct tl_option dd_keep_rows[] = {
 	{ 0, "keep", "RULE", TL_CALL(call_keep),
 	  .help = "which document of a group stays (default: longest)",
-	  .more = "Which document of a group stays, and of those that are not near to it, and so "
-		  "on (default: longest): longest, shortest (bytes of text), newest, oldest "
-		  "(modification of its file), first (in the order of the inputs), max:FIELD or "
-		  "min:FIELD. The values of FIELD, a member in jsonl or a column of tsv and csv, "
-		  "are numbers or dates as RFC 3339 writes them; a document that has no such value "
-		  "comes last, and a notice counts them. Of equal ones the first stays. The others "
-		  "are compared with the one that stays; texts that cannot be read again stay near "
-		  "to the first, which stays then, too. --stream keeps the first, and so do "
-		  "--no-verify, features and fingerprints, as nothing is compared again there." },
+	  .more = "Which document stays of those that are near to each other (default: longest): "
+		  "longest, shortest (bytes of text), newest, oldest (modification of its file), "
+		  "first (in the order of the inputs), max:FIELD or min:FIELD. The values of "
+		  "FIELD, a member in jsonl or a column of tsv and csv, are numbers of up to 15 "
+		  "digits, or dates as RFC 3339 writes them, to the microsecond; a document that "
+		  "has no such value comes last, and a notice counts them. Of equal ones the "
+		  "first stays. Groups are decided again for that, the best document first, so "
+		  "that none that stay are near to each other; where a text of a group cannot be "
+		  "read again, its first stays. --stream keeps the first, and so do --no-verify, "
+		  "features and fingerprints, as nothing is compared again there." },
 	{ 0, "prefer", "DIR", TL_LIST(struct dd_keep, prefer),
 	  .help = "files below DIR stay before others",
 	  .more = "Files below the directory DIR, or the file DIR itself, stay before others, "

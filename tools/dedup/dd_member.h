@@ -3,8 +3,8 @@
 
 /*
  * A document of a group. A group is the row that was kept when it was decided, its first, and those
- * that were left out for it. It is a stretch of a table: its head stands before the others, the best
- * of those that have the bytes of the first, and decides for all of these.
+ * that were left out for it. It is a stretch of a table: its head, the best of those that have the
+ * bytes of the first, stands before the others, and decides for all of these.
  */
 
 #ifndef DD_MEMBER_H
@@ -13,11 +13,11 @@
 #include <simidx_dedup.h>
 
 struct dd_member {
-	uint64_t keeper;   /* the handle of the first, or the id in the other index; once it is decided
-			      which stay, the same number for all that go for one, and for that */
+	uint64_t keeper;   /* the handle of the first, or the id in the other index; in the end the
+			      same number for one that stays and all that go for it */
 	union {
 		double similarity; /* to the first; then to the one that stays for it */
-		uint64_t hash;     /* while equal ones are looked for */
+		uint64_t hash; /* while equal ones are looked for */
 	};
 	uint64_t key;      /* dd_keep_key(); once all are in order the handle of the first */
 	uint64_t fact;     /* where what is known of it was put aside; in the order of rows */
@@ -25,11 +25,12 @@ struct dd_member {
 	unsigned flags : 2;       /* as simidx_dedup_near.flags */
 	unsigned is_keeper : 1;   /* it stays */
 	unsigned is_first : 1;    /* of its group */
-	unsigned is_as_first : 1; /* that, or of the same bytes */
-	unsigned is_told : 1;     /* it goes for the head, if that stays, as it was decided first */
-	unsigned is_head : 1;     /* and then, of its group: */
+	unsigned is_as_first : 1; /* the same, or it has its bytes */
+	unsigned is_told : 1;     /* it goes for the head, as was decided first, if that stays */
+	unsigned is_head : 1;     /* of its group, about which the next five say more */
 	unsigned is_wanted : 1;   /* it is decided again */
 	unsigned is_asked : 1;    /* what else its members are near to was asked */
+	unsigned is_linked : 1;   /* one of another group is near to one of this */
 	unsigned is_fixed : 1;    /* the head stays, whatever --keep says */
 	unsigned is_lost : 1;     /* its text is not there any more */
 	unsigned rank : 8;        /* dd_keep_rank() */

@@ -54,8 +54,8 @@ void dd_memory_begin(void);
 /** Divide `bytes`, at least dd_memory_least(threads). Nothing is charged yet. */
 void dd_memory_divide(struct dd_memory *memory, uint64_t bytes, unsigned threads);
 
-/** Divide bytes that are left in the end, for rows that are decided again: batches, work and the rows
- * of an index, which take half of them. Nothing is for reading and tables. */
+/** Divide bytes that are left in the end, for rows that are decided again: batches, work and the
+ * rows of an index, which take half of them. Nothing is for reading and tables. */
 void dd_memory_divide_left(struct dd_memory *memory, uint64_t bytes);
 
 /** Bytes of the longest row that may be read now; `is_whole`: of a file that is one text. */
