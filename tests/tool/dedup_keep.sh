@@ -393,7 +393,7 @@ check 800000 'families of files in a directory that is preferred'
 run 0 "$dedup" -q --drop-list -0 -r files
 xargs -0r rm -- <out
 run 0 "$dedup" -r files
-says ' 0 near to others, in 0 groups'
+says ': no near-duplicates'
 
 # One that is near to 200 others, which are not near to each other; the worst of all. So all these stay.
 awk "$random"'BEGIN { state = 4; for (k = 0; k <= 200; k++) {

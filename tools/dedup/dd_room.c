@@ -112,7 +112,10 @@ static int lock_marker(const char *path, int flags)
 	return fd;
 }
 
-/* A directory whose marker nobody has locked is of a run that is gone. */
+/*
+ * A directory whose marker nobody has locked is of a run that is gone. An empty one was left before
+ * it had a marker or when that was gone; if its run lives, that makes another one.
+ */
 static void remove_left(const char *tmpdir)
 {
 	DIR *dir = opendir(tmpdir);
@@ -125,8 +128,10 @@ static void remove_left(const char *tmpdir)
 		    snprintf(path, sizeof(path), "%s/%s", tmpdir, entry->d_name) >= PATH_MAX)
 			continue;
 		fd = lock_marker(path, 0);
-		if (fd < 0)
+		if (fd < 0) {
+			rmdir(path);
 			continue;
+		}
 		remove_room(path);
 		close(fd);
 	}

@@ -5,8 +5,8 @@
  * A directory of this run below that of temporary files. Private indexes are in it; with --index it
  * stays empty but for a marker. The marker is a file that is locked as long as the run lives, so
  * that a later run knows what is left of one that was killed, and removes it. Only a directory that
- * has a marker of the same user, and a name as mkdtemp() makes it, is ever removed, and of what is
- * in it only what a run puts there.
+ * has a marker of the same user or is empty, and a name as mkdtemp() makes it, is ever removed, and
+ * of what is in it only what a run puts there.
  */
 
 #ifndef DD_ROOM_H
