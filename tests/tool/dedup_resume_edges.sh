@@ -40,7 +40,7 @@ run 0 "$dedup" --stream --index ix --resume --output new a.jsonl
 says 'ix: the last run of these inputs finished: there is nothing to resume'
 same new before
 run 0 "$dedup" --stream --index ix --resume --output new b.jsonl
-says 'ix: the last run finished, and had other inputs, or another --output-dir: beginning'
+says 'ix: the last run finished, and had other inputs or options: beginning'
 cat a.jsonl b.jsonl | awk 'NR % 3' | cmp - new || fail 'other inputs'
 run 2 "$dedup" --stream --index ix --resume --output new -F jsonl - <c.jsonl
 says 'ix: the last run finished, so there is nothing to resume: without --resume these inputs are read'
@@ -106,7 +106,12 @@ refused 'new2: is not what the unfinished run has written to' a.jsonl pipe c.jso
 what=(--stream --index ix --remember text --dups dups -F jsonl)
 refused '--resume' a.jsonl pipe c.jsonl
 what=(--stream --index ix --remember text --output-dir shards --dups dups -F jsonl)
-refused 'ix: --resume: the run that did not finish had other inputs, or another --output-dir' a.jsonl c.jsonl
+refused 'ix: --resume: the run that did not finish had other inputs or options, such as --output-dir or --similarity' a.jsonl c.jsonl
+# Other decisions would make one data set by two rules.
+for option in --similarity=0.9 --all --accept=100 --text-field=other; do
+	what=(--stream --index ix --remember text --output new --dups dups -F jsonl "$option")
+	refused 'ix: --resume: the run that did not finish had other inputs or options' a.jsonl pipe c.jsonl
+done
 what=("${all[@]}")
 cp new whole
 truncate -s 1000 new
@@ -160,7 +165,7 @@ same new new.jsonl
 rm -rf ix o1 o2
 run 0 "$dedup" -q --stream --index ix --output-dir o1 a.jsonl
 run 0 "$dedup" --stream --index ix --output-dir o2 --resume a.jsonl
-says 'ix: the last run finished, and had other inputs, or another --output-dir: beginning'
+says 'ix: the last run finished, and had other inputs or options: beginning'
 [ -e o2/a.jsonl ] || fail 'no shard in another --output-dir'
 
 # Fingerprints that differ in many bits; every tenth is the one five before. 58M are enough for 131,000.

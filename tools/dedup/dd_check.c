@@ -181,6 +181,25 @@ static void note(struct dd_inputs *all, const struct in_file *input)
 	all->names = dd_resume_digest(all->names, input->path, 0);
 }
 
+/* What decides, and what a row is: two runs that go on with each other have the same. */
+static uint64_t digest_options(const struct dd_options *options, uint64_t digest)
+{
+	const struct in_columns *columns = &options->inputs.columns;
+	const char *const words[] = { columns->text, columns->label, columns->id, columns->fp };
+	char numbers[128];
+
+	snprintf(numbers, sizeof(numbers), "%.17g %d %d %d %d %d %u %d %d",
+		 options->similarity, options->accept, options->radius, options->compare_all,
+		 options->no_verify, options->inputs.format_word, options->bits,
+		 columns->header, columns->delimiter);
+	digest = dd_resume_digest(digest, numbers, 0);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		digest = dd_resume_digest(digest, words[i] ? words[i] : "", 0);
+	for (size_t i = 0; i < options->against.n; i++)
+		digest = dd_resume_digest(digest, options->against.at[i], 0);
+	return digest;
+}
+
 int dd_check_inputs(const struct dd_options *options, uint64_t most, struct dd_inputs *all)
 {
 	struct in_files *files;
@@ -190,7 +209,7 @@ int dd_check_inputs(const struct dd_options *options, uint64_t most, struct dd_i
 	enum in_result rc;
 	int code = 0;
 
-	*all = (struct dd_inputs){ 0 };
+	*all = (struct dd_inputs){ .names = digest_options(options, 0) };
 	if (!has_files_only(&options->inputs))
 		return options->output_dir ?
 			       tl_usage_error("--output-dir looks at all names before it reads, "
@@ -215,6 +234,7 @@ int dd_check_inputs(const struct dd_options *options, uint64_t most, struct dd_i
 	in_files_close(files);
 	if (!options->output_dir)
 		all->names = 0;
+	all->names = digest_options(options, all->names);
 	if (code || tables <= most)
 		return code;
 	return tl_error("--memory is too small: there are %s files, which need at least --memory "

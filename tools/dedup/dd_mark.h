@@ -47,7 +47,7 @@ struct dd_mark {
 	   names. */
 	struct dd_position at;
 	uint64_t kind;     /* enum simidx_dedup_kind */
-	uint64_t names;    /* with --output-dir: a hash of it and of the names of all inputs */
+	uint64_t names;    /* a hash of what decides; with --output-dir of it and all names, too */
 	uint64_t first_id; /* that the run could give to a document */
 };
 

@@ -66,7 +66,7 @@ int dd_resume_check(const struct dd_options *options, const struct dd_mark *mark
 		return tl_error("%s: --resume: its mark is damaged", index);
 	if (*goes_on && mark->names != inputs->names)
 		return tl_error("%s: --resume: the run that did not finish had other "
-				"inputs, or another --output-dir", index);
+				"inputs or options, such as --output-dir or --similarity", index);
 	if (*goes_on) {
 		tl_notice("%s: going on after row %s of these inputs", index,
 			  tl_write_count(mark->at.rows, rows));
@@ -85,9 +85,8 @@ int dd_resume_check(const struct dd_options *options, const struct dd_mark *mark
 		tl_notice("%s: the last run of these inputs finished: there is nothing to "
 			  "resume", index);
 	else
-		tl_notice("%s: the last run finished, and had other inputs, or another "
-			  "--output-dir: beginning",
-			  index);
+		tl_notice("%s: the last run finished, and had other inputs or options: "
+			  "beginning", index);
 	return 0;
 }
 

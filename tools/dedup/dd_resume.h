@@ -37,7 +37,7 @@ struct dd_inputs {
 	int is_known;    /* 0: a list of them can be read only once, or one is no file */
 	uint64_t n;
 	uint64_t digest; /* with the sizes that they have now */
-	uint64_t names;  /* with --output-dir a hash of it and of their paths, otherwise 0 */
+	uint64_t names;  /* a hash of what decides; with --output-dir of it and their paths, too */
 };
 
 /**
