@@ -464,6 +464,9 @@ static int note_paths(struct dd_groups *groups)
 	uint32_t n = groups->parts.options->drop_list ? dd_files_count(files) : 0;
 	int code = 0;
 
+	/* Documents of other indexes may have the same ones, and stay. */
+	groups->parts.labels->is_partial |= groups->against != NULL;
+
 	for (uint32_t file = 0; file < n; file++) {
 		const char *path = dd_files_path(files, file);
 
