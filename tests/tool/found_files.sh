@@ -59,6 +59,11 @@ says 'simidx-dedup: 2 files or directories were left out by --exclude'
 says 'simidx-dedup: 5 documents in'
 run 0 "$load" -r --exclude 'a b' ix2 tree
 says 'simidx-load: 1 file or directory was left out by --exclude'
+# A path that is not below the directory leaves out nothing, which is said; a name may be of no file here.
+run 0 "$dedup" -r --exclude tree/node_modules --exclude no_such_name tree
+says "simidx-dedup: --exclude 'tree/node_modules' left out nothing: paths begin below the directory that is searched"
+grep -q no_such_name err && fail 'a name that is of no file is told'
+says 'simidx-dedup: 8 documents in'
 # The directory itself is named, and so is none of what is found.
 run 0 "$dedup" -r --exclude tree tree
 says 'simidx-dedup: 8 documents in'

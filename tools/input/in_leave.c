@@ -32,18 +32,20 @@ static int is_matched(const char *pattern, const char *path, size_t n, int is_di
 }
 
 static int is_excluded(const struct in_leave_options *options, const char *path, size_t n,
-		       int is_directory)
+		       int is_directory, struct in_left_out *counts)
 {
 	for (size_t i = 0; i < options->exclude.n; i++)
-		if (is_matched(options->exclude.at[i], path, n, is_directory))
+		if (is_matched(options->exclude.at[i], path, n, is_directory)) {
+			counts->matched |= i < 64 ? (uint64_t)1 << i : 0;
 			return 1;
+		}
 	return 0;
 }
 
 int in_leave_entry(const struct in_leave_options *options, const char *path, int is_directory,
 		   struct in_left_out *counts)
 {
-	int is_out = is_excluded(options, path, strlen(path), is_directory);
+	int is_out = is_excluded(options, path, strlen(path), is_directory, counts);
 
 	counts->excluded += is_out;
 	return is_out;
@@ -61,8 +63,9 @@ int in_leave_listed(const struct in_leave_options *options, const char *path,
 	while (path[0] == '.' && path[1] == '/')
 		path += 2;
 	for (slash = strchr(path, '/'); slash && !is_out; slash = strchr(slash + 1, '/'))
-		is_out = slash > path && is_excluded(options, path, (size_t)(slash - path), 1);
-	is_out = is_out || is_excluded(options, path, strlen(path), 0);
+		is_out = slash > path &&
+			 is_excluded(options, path, (size_t)(slash - path), 1, counts);
+	is_out = is_out || is_excluded(options, path, strlen(path), 0, counts);
 	counts->excluded += is_out;
 	return is_out;
 }
@@ -77,6 +80,14 @@ int in_leave_large(const struct in_leave_options *options, const char *path, uin
 	return 1;
 }
 
+/* Names are often given in case there are such files. */
+static int is_path(const char *pattern)
+{
+	const char *slash = strchr(pattern, '/');
+
+	return slash && slash[1];
+}
+
 void in_leave_tell(const struct in_leave_options *options, const struct in_left_out *counts)
 {
 	char n[TL_NUMBER_SIZE], most[TL_NUMBER_SIZE];
@@ -85,6 +96,10 @@ void in_leave_tell(const struct in_leave_options *options, const struct in_left_
 		tl_notice("%s file%s or director%s left out by --exclude",
 			  tl_write_count(counts->excluded, n), counts->excluded == 1 ? "" : "s",
 			  counts->excluded == 1 ? "y was" : "ies were");
+	for (size_t i = 0; i < options->exclude.n && i < 64; i++)
+		if (!(counts->matched >> i & 1) && is_path(options->exclude.at[i]))
+			tl_notice("--exclude '%s' left out nothing: paths begin below the "
+				  "directory that is searched", options->exclude.at[i]);
 	if (counts->large)
 		tl_notice("%s file%s of more than %s bytes %s left out (first: %s)",
 			  tl_write_count(counts->large, n), counts->large == 1 ? "" : "s",
