@@ -259,7 +259,7 @@ for rule in longest shortest max:score min:score max:date min:date; do
 	same one out
 	cmp -s first out && fail "--keep $rule changes nothing"
 	case $rule in
-	*score) says "$(grep -cx -- - keys) documents have no number or date of --keep, and so stay only where no other has" ;;
+	*score) says "$(grep -cx -- - keys) documents have no number or date such as 2026-05-03T10:20:30Z for --keep, and so stay only where no other has" ;;
 	*) ! grep -q 'no number' err || fail "$rule: values are missing" ;;
 	esac
 	[ $rule != longest ] || cp out longest
@@ -474,7 +474,7 @@ printf '%s\n' 'id,when,text' 'a,2026-01-02,one two three four five six' 'b,2026-
 	'c,,one two three four five six' >dates.csv
 run 0 "$dedup" --header --keep max:when dates.csv
 printf '1\tsame\t%s\tdates.csv:%s\n' keep $'3\tb' drop $'2\ta' drop $'4\tc' | cmp - out || fail "a column of csv: $(cat out)"
-says '1 document has no number or date of --keep, and so stays only where no other has'
+says '1 document has no number or date such as 2026-05-03T10:20:30Z for --keep, and so stays only where no other has'
 tail -n +2 dates.csv | tr , '\t' >dates.tsv
 run 0 "$dedup" -q --id-field 1 --text-field 3 --keep min:2 dates.tsv
 head -1 out | cut -f 3,4 | diff - <(printf 'keep\tdates.tsv:1\n') || fail 'a column of tsv by its number'
@@ -485,7 +485,7 @@ says 'the header names no column "date", but'
 printf '{"meta":{"stars":%s},"text":"one two three four five six"}\n' 2 1e1 -3.5 '"4"' true >stars.jsonl
 run 0 "$dedup" --keep max:meta.stars stars.jsonl
 head -1 out | grep -qx '1	same	keep	stars.jsonl:2' || fail "a member of an object: $(cat out)"
-says '1 document has no number or date of --keep'
+says '1 document has no number or date such as 2026-05-03T10:20:30Z for --keep'
 run 0 "$dedup" -q --keep min:meta.stars stars.jsonl
 head -1 out | grep -qx '1	same	keep	stars.jsonl:3' || fail "the least: $(cat out)"
 

@@ -194,7 +194,7 @@ says 'two/a/x.jsonl and two/b/x.jsonl would both be no/x.jsonl'
 refused two/a two/a/x.jsonl
 says 'two/a/x.jsonl: is an input, so --output-dir cannot write to it'
 refused two/a two/b/x.jsonl
-says 'two/a/x.jsonl: is not empty, and --output-dir replaces nothing'
+says 'two/a/x.jsonl: is not empty, and --output-dir replaces nothing: --resume goes on with a run that was killed'
 refused two/ -r two
 says 'two/: is an input, so --output-dir cannot write to it'
 ln -s two three

@@ -156,7 +156,7 @@ uint64_t dd_keep_key(const struct dd_keep *keep, const struct in_row *row,
 const char *dd_keep_lacks(const struct dd_keep *keep)
 {
 	return keep->rule == DD_KEEP_MAX || keep->rule == DD_KEEP_MIN ?
-		       "number or date of --keep" :
+		       "number or date such as 2026-05-03T10:20:30Z for --keep" :
 		       "time of modification";
 }
 

@@ -121,8 +121,8 @@ static int make_directories(char *path, int is_synced)
 
 static int refuse_contents(const char *path)
 {
-	return tl_error("%s: is not empty, and --output-dir replaces nothing: remove it, or name "
-			"another directory", path);
+	return tl_error("%s: is not empty, and --output-dir replaces nothing: --resume goes on "
+			"with a run that was killed; otherwise name another directory", path);
 }
 
 static int put_head(struct dd_shards *shards, uint32_t file)
