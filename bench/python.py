@@ -124,15 +124,10 @@ def run(what, where, threads, rival_rows):
         return
     import simidx
 
-    if what == "search":
+    if what in ("search", "search list"):
         queries = numbers(where + "/queries", "Q")
-        with simidx.Index(where + "/index") as index:
-            before = cpu()
-            found = index.search_many(queries, radius=3, threads=threads)
-            after = cpu()
-        print(json.dumps({"found": len(found.ids), "sum": sum(found.ids), "cpu_s": after - before}))
-    elif what == "search list":
-        queries = list(numbers(where + "/queries", "Q"))
+        if what == "search list":
+            queries = list(queries)
         with simidx.Index(where + "/index") as index:
             before = cpu()
             found = index.search_many(queries, radius=3, threads=threads)
