@@ -8,19 +8,18 @@ import struct
 import tempfile
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from itertools import islice
 from typing import Any, NamedTuple
 
 from . import _simidx
 from ._errors import ArgumentError
-from ._index import Index
+from ._index import NOTES, Index
 
 _AT_ONCE = 1000
 _LASTING = 8
 _REMEMBER = {"fingerprint": 0, "sketch": 1, "text": 2}
 _RULES = ("kept", "equal", "text", "sketch", "fingerprint")
-
-_Owned = tuple[Index, tempfile.TemporaryDirectory[str]] | None
 
 
 class Row(NamedTuple):
@@ -45,13 +44,6 @@ def _decisions(decider: _simidx.Dedup) -> Iterator[tuple[float, int, int, int, i
     return struct.iter_unpack("dqQii", decider.take())
 
 
-def _close(decider: _simidx.Dedup, owned: _Owned) -> None:
-    decider.close()
-    if owned:
-        owned[0].close()
-        owned[1].cleanup()
-
-
 class Deduplication:
     """What dedup() returns: the batches that stay, once.
 
@@ -70,7 +62,7 @@ class Deduplication:
         text: str,
         id: str | None,
         evidence: Callable[[Row], object] | None,
-        owned: _Owned,
+        opened: ExitStack,
     ) -> None:
         self.rows = 0
         self.kept = 0
@@ -78,7 +70,7 @@ class Deduplication:
         self._decider = decider
         self._columns = (text, id)
         self._evidence = evidence
-        self._owned = owned
+        self._opened = opened
         self._batches = self._run()
 
     def __iter__(self) -> Iterator[_simidx.Batch]:
@@ -93,11 +85,7 @@ class Deduplication:
     def close(self) -> None:
         """End early: what was not decided is forgotten, and nothing of it is in `index`."""
         self._batches.close()
-        self._end()
-
-    def _end(self) -> None:
-        _close(self._decider, self._owned)
-        self._owned = None
+        self._opened.close()
 
     def _run(self) -> Generator[_simidx.Batch, None, None]:
         waiting: deque[_simidx.Batch] = deque()
@@ -112,7 +100,7 @@ class Deduplication:
             self._take(keep)
             yield from self._ready(waiting, keep)
         finally:
-            self._end()
+            self._opened.close()
 
     def _take(self, keep: bytearray) -> None:
         """What was decided since the last call."""
@@ -152,26 +140,32 @@ def _open(
     similarity: float,
     threads: int,
     tmpdir: str | None,
-) -> tuple[_simidx.Dedup, _Owned]:
-    """What decides, and an index that is made for it and goes with it."""
-    owned = None
-    flags = 0
-    if index is None:
-        where = tempfile.TemporaryDirectory(prefix="simidx-", dir=tmpdir)
-        index = Index(where.name + "/index", create=True, texts=True)
-        owned = (index, where)
-    else:
-        flags = _LASTING
-        if isinstance(index, str):
+) -> tuple[_simidx.Dedup, ExitStack]:
+    """What decides, and what closes it and all that was opened for it."""
+    if remember is not None and remember not in _REMEMBER:
+        raise ArgumentError(f"remember: {', '.join(_REMEMBER)}, not {remember!r}")
+    flags = 0 if index is None else _LASTING
+    with ExitStack() as opened:
+        if index is None:
+            where = tempfile.TemporaryDirectory(prefix="simidx-", dir=tmpdir)
+            index = Index(opened.enter_context(where) + "/index", create=True, texts=True)
+            opened.callback(index.close)
+        elif isinstance(index, str):
             index = Index(index, create=True, texts=True, _notes=remember != "fingerprint")
-    has_notes = bool(index.stats()["flags"] & 32)
-    what = remember or ("sketch" if has_notes else "fingerprint")
-    if what not in _REMEMBER:
-        raise ArgumentError(f"remember: {', '.join(_REMEMBER)}, not {what!r}")
-    others = [other._index for other in against]
-    kept_of_each = _REMEMBER[what] if flags else 0
-    decider = _simidx.Dedup(index._index, others, similarity, flags, threads, kept_of_each, tmpdir)
-    return decider, owned
+            opened.callback(index.close)
+        what = remember or ("sketch" if index.stats()["flags"] & NOTES else "fingerprint")
+        kept_of_each = _REMEMBER[what] if flags else 0
+        decider = _simidx.Dedup(
+            index._index,
+            [other._index for other in against],
+            similarity,
+            flags,
+            threads,
+            kept_of_each,
+            tmpdir,
+        )
+        opened.callback(decider.close)
+        return decider, opened.pop_all()
 
 
 def dedup(
@@ -207,8 +201,8 @@ def dedup(
         tmpdir: for temporary files; None = $TMPDIR, or /tmp.
     """
     source = _simidx.Stream(stream)
-    decider, owned = _open(index, remember, against, similarity, threads, tmpdir)
-    return Deduplication(source, decider, text, id, evidence, owned)
+    decider, opened = _open(index, remember, against, similarity, threads, tmpdir)
+    return Deduplication(source, decider, text, id, evidence, opened)
 
 
 def dedup_texts(
@@ -230,7 +224,7 @@ def dedup_texts(
     >>> [n for n, _ in dedup_texts([bridge, "A ship came.", bridge.upper()])]
     [0, 1]
     """
-    decider, owned = _open(index, remember, against, similarity, threads, tmpdir)
+    decider, opened = _open(index, remember, against, similarity, threads, tmpdir)
     waiting: deque[str | bytes | None] = deque()
     at = 0
 
@@ -251,4 +245,4 @@ def dedup_texts(
         decider.flush()
         yield from decided()
     finally:
-        _close(decider, owned)
+        opened.close()

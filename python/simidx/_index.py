@@ -15,7 +15,7 @@ from ._errors import ArgumentError
 
 # As simidx.h has them.
 _READ_ONLY, _UNTRUSTED, _OPEN_CREATE = 1, 8, 32
-_NO_IDS, _FP2, _TIMES, _NOTES = 2, 4, 16, 32
+_NO_IDS, _FP2, _TIMES, NOTES = 2, 4, 16, 32
 _NO_ID = 2**64 - 1
 
 
@@ -176,7 +176,7 @@ class Index:
         _notes: bool = False,
     ) -> None:
         open_flags = _OPEN_CREATE * create + _READ_ONLY * read_only + _UNTRUSTED * untrusted
-        create_flags = _TIMES * times + _NO_IDS * (not ids) + _NOTES * _notes
+        create_flags = _TIMES * times + _NO_IDS * (not ids) + NOTES * _notes
         made_by = extractor if texts or extractor else None
         self._index = _simidx.Index(path, open_flags, create_flags, bits, plan, expect, made_by)
         self.path = path

@@ -146,3 +146,9 @@ def test_texts_of_python_are_decided_as_rows_are(where):
     assert list(simidx.dedup_texts(texts[:100], index=where)) == []
     with pytest.raises(TypeError, match="neither str nor bytes"):
         list(simidx.dedup_texts(["a", 5]))
+
+
+def test_a_refused_choice_makes_no_index(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(simidx.ArgumentError, match="remember: fingerprint, sketch, text"):
+        simidx.dedup_texts(["One."], index=str(tmp_path / "no"), remember="all").__next__()
+    assert not list(tmp_path.iterdir())
