@@ -53,9 +53,10 @@ const struct tl_option dd_keep_rows[] = {
 		  "digits, or dates as RFC 3339 writes them, to the microsecond; a document that "
 		  "has no such value comes last, and a notice counts them. Of equal ones the "
 		  "first stays. Groups are decided again for that, the best document first, so "
-		  "that none that stay are near to each other; where a text of a group cannot be "
-		  "read again, its first stays. --stream keeps the first, and so do --no-verify, "
-		  "features and fingerprints, as nothing is compared again there." },
+		  "that no two that stay are near to each other, as far as searches find; where a "
+		  "text of a group cannot be read again, its first stays. --stream keeps the "
+		  "first, and so do --no-verify, features and fingerprints, as nothing is compared "
+		  "again there." },
 	{ 0, "prefer", "DIR", TL_LIST(struct dd_keep, prefer),
 	  .help = "files below DIR stay before others",
 	  .more = "Files below the directory DIR, or the file DIR itself, stay before others, "

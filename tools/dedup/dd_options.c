@@ -110,7 +110,8 @@ static const struct tl_option output_rows[] = {
 		  "too, is FILE:LINE. With -0 names end with NUL bytes, for xargs -0, and so do "
 		  "the names that --files-from reads. Without -0 a name with line ends is skipped, "
 		  "with a warning and exit status 1, and so is one that another row has as its "
-		  "label. What fingerprints alone decided is only "
+		  "label. With --against rows are FILE:LINE, as its documents may have the same "
+		  "labels. What fingerprints alone decided is only "
 		  "counted, unless --no-verify is given or the rows have no texts. Labels and "
 		  "FILE:LINE may be names of other files: do not delete these as files." },
 	{ 0, "stream", NULL, TL_FLAG(struct dd_options, stream),
