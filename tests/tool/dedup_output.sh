@@ -73,6 +73,20 @@ run 2 "$dedup" --output out2 rows.jsonl
 says '--output goes with --stream'
 run 2 "$dedup" --stream --output '' rows.jsonl
 says '--output: FILE is empty'
+# A name that promises another compression, or one where there is none.
+for suffix in bz2 xz zstd GZ ZST; do
+	run 2 "$dedup" --stream --output "rows.$suffix" rows.jsonl
+	says "--output rows.$suffix: only names that end in .gz or .zst are compressed"
+	[ ! -e "rows.$suffix" ] || fail "rows.$suffix was made"
+done
+for option in rejects summary list-binary; do
+	run 2 "$dedup" "--$option" list.gz rows.jsonl
+	says "--$option list.gz: this file is not compressed, so its name may not end so"
+done
+for option in rejects summary; do
+	run 2 "$load" "--$option" list.gz ix rows.jsonl
+	says "--$option list.gz: this file is not compressed, so its name may not end so"
+done
 run 2 "$dedup" --stream --output rows.jsonl rows.jsonl
 says 'rows.jsonl: is an input, so --output cannot write to it'
 run 2 "$dedup" --stream --output both --dups both rows.jsonl

@@ -102,7 +102,7 @@ all=("${what[@]}")
 what=(--stream --index ix --remember text --output new -F jsonl)
 refused '--resume: the run that did not finish had --dups, too' a.jsonl pipe c.jsonl
 what=(--stream --index ix --remember text --output new2 --dups dups -F jsonl)
-refused 'new2: is not what the unfinished run has written to' a.jsonl pipe c.jsonl
+refused 'new2: is not the file that the unfinished run wrote to, nor is a copy of it' a.jsonl pipe c.jsonl
 what=(--stream --index ix --remember text --dups dups -F jsonl)
 refused '--resume' a.jsonl pipe c.jsonl
 what=(--stream --index ix --remember text --output-dir shards --dups dups -F jsonl)
@@ -137,7 +137,7 @@ if [ "$(stat -c %W new)" -gt 0 ]; then
 		[ "$(stat -c %i "filler.$i")" -ne "$was" ] || break
 	done
 	if mv "filler.$i" new && [ "$(stat -c %i new)" -eq "$was" ]; then
-		refused 'new: is not what the unfinished run has written to' a.jsonl pipe c.jsonl
+		refused 'new: is not the file that the unfinished run wrote to, nor is a copy of it' a.jsonl pipe c.jsonl
 		same new rows.jsonl
 	else
 		echo 'not tried: no file gets an inode that has become free'

@@ -247,6 +247,10 @@ run 2 "$dedup" --ext txt file
 says "--files-from - chooses by names"
 run 2 "$dedup" --min-size 1k file
 says "--files-from - chooses by size"
+run 2 "$dedup" --text_column body file
+says "unknown option '--text_column'; is --text-field meant?"
+run 2 "$dedup" --omitfirst file
+says "unknown option '--omitfirst'; is --drop-list meant?"
 run 2 "$dedup" --num_perm 128 file
 says "unknown option '--num_perm'; there is nothing to choose: doc/text.md"
 run 2 "$dedup" --ngram 5 file

@@ -38,6 +38,27 @@ grep -qF '<b>spaces\x1b</b>' out || fail 'a label'
 run 0 "$query" review - <ev
 sed 's/^-:/ev:/' out | cmp - shown || fail 'standard input'
 
+# One row, by any of its names, and the rows that went for one.
+for name in one rows.jsonl:2; do
+	run 0 "$query" review --row "$name" ev
+	grep -qF '1 of 1: ' out && grep -qF '{+other+}' out || fail "--row $name"
+done
+for name in first rows.jsonl:1 rows.jsonl; do
+	run 0 "$query" review --row "$name" ev
+	grep -qF '5 of 5: ' out || fail "--row $name"
+done
+for name in rows.jsonl:21 rows.jsonl: rows.jsonl:02 ows.jsonl:2 18446744073709551615 0; do
+	run 1 "$query" review --row "$name" ev
+	says "ev: has no row '$name': --row takes its label, FILE:LINE, FILE or id"
+	[ ! -s out ] || fail "--row $name shows something"
+done
+run 0 "$query" review --row 77 <(sed 's/"line":2,/"id":77,&/' ev)
+grep -qF '{+other+}' out && grep -qF '1 of 1: ' out || fail '--row of an id'
+run 1 "$query" review --row nobody --html nobody.html ev
+[ ! -e nobody.html ] || fail 'a page of no row'
+run 2 "$query" review --row '' ev
+says '--row: NAME is empty'
+
 # Colours in place of marks, and no others.
 run 0 "$query" review --color always ev
 grep -qF $'\e[9;31mw30\e[m' out || fail 'no colour'

@@ -270,7 +270,10 @@ static const struct {
 	{ "num-proc", "threads" },     { "distance", "radius" },  { "top", "nearest" },
 	{ "delete", "drop-list" },     { "dry-run", "drop-list" },
 	{ "hard-link", "drop-list" },  { "move", "drop-list" },   { "max-size", "max-bytes" },
-	{ "size-limit", "max-bytes" },
+	{ "size-limit", "max-bytes" }, { "maxsize", "max-bytes" },
+	{ "text-column", "text-field" }, { "text-key", "text-field" },
+	{ "id-column", "id-field" },   { "id-key", "id-field" },  { "num-workers", "threads" },
+	{ "exact", "identical" },      { "omitfirst", "drop-list" }, { "order", "keep" },
 };
 
 /* What other programs have and ours do without. */
@@ -280,8 +283,13 @@ static const struct {
 	{ "output", "results go to standard output: > FILE" },
 	{ "ext", "find -name '*.txt' | ... --files-from - chooses by names" },
 	{ "min-size", "find -size +1k | ... --files-from - chooses by size" },
+	{ "minsize", "find -size +1k | ... --files-from - chooses by size" },
 	{ "num-perm", "there is nothing to choose: doc/text.md" },
+	{ "seed", "there is nothing to choose: doc/text.md" },
 	{ "ngram", "a run has five words always" },
+	{ "n-grams", "a run has five words always" },
+	{ "ngram-size", "a run has five words always" },
+	{ "noempty", "an empty file is near to nothing" },
 };
 
 static const char *find_instead(const char *word)

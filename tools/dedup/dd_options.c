@@ -407,15 +407,17 @@ const char *dd_comparing_option(const struct dd_options *options)
 						  NULL;
 }
 
-/* A file that is written to: it has a name, and this build can compress it as that says. */
-static int check_file(const char *option, const char *path)
+/* A file that is written to, compressed as its name says if it may be. */
+static int check_file(const char *option, const char *path, int may_pack)
 {
-	const struct in_codec *codec = path ? in_codec_of_path(path) : NULL;
+	const struct in_codec *codec = path && may_pack ? in_codec_of_path(path) : NULL;
 
 	if (path && !*path)
 		return tl_usage_error("%s: FILE is empty", option);
-	return codec && in_codec_missing(codec) ?
-		       tl_usage_error("%s: cannot be written %s", path, in_codec_missing(codec)) :
+	if (codec && in_codec_missing(codec))
+		return tl_usage_error("%s: cannot be written %s", path, in_codec_missing(codec));
+	return path && in_codec_misleads(path, may_pack) ?
+		       tl_usage_error("%s %s: %s", option, path, in_codec_misleads(path, may_pack)) :
 		       TL_PROCEED;
 }
 
@@ -430,7 +432,7 @@ static int check_evidence(const struct dd_options *options)
 	if (options->max_group && options->index)
 		return tl_usage_error("--max-group counts within one run, so --index does not go "
 				      "with it");
-	return check_file("--evidence", options->evidence);
+	return check_file("--evidence", options->evidence, 1);
 }
 
 static const char *only_of_stream(const struct dd_options *options)
@@ -470,8 +472,11 @@ static int check_together(struct dd_options *options)
 		return tl_usage_error("--output and --output-dir exclude each other");
 	if (options->output_dir && !*options->output_dir)
 		return tl_usage_error("--output-dir: DIR is empty");
-	if (check_file("--dups", options->dups) != TL_PROCEED ||
-	    check_file("--output", options->output) != TL_PROCEED)
+	if (check_file("--dups", options->dups, 1) != TL_PROCEED ||
+	    check_file("--output", options->output, 1) != TL_PROCEED ||
+	    check_file("--rejects", options->rejects, 0) != TL_PROCEED ||
+	    check_file("--summary", options->summary, 0) != TL_PROCEED ||
+	    check_file("--list-binary", options->list_binary, 0) != TL_PROCEED)
 		return TL_TROUBLE;
 	if (options->resume && (!options->index || tl_path_is_uri(options->index)))
 		return tl_usage_error(options->index ?

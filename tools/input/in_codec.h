@@ -54,4 +54,12 @@ const struct in_codec *in_codec_of_path(const char *path);
 /** What to say when this build lacks a codec, or NULL. */
 const char *in_codec_missing(const struct in_codec *codec);
 
+/**
+ * What is wrong with the name of a file that is to be written, or NULL: a way to compress that its
+ * name says and that will not be used.
+ *
+ * @param may_pack  whether it is compressed as in_codec_of_path() says
+ */
+const char *in_codec_misleads(const char *path, int may_pack);
+
 #endif /* IN_CODEC_H */

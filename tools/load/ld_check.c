@@ -6,6 +6,7 @@
 #include "common/tl_features.h"
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
+#include "input/in_codec.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -61,6 +62,13 @@ static int reads_keys(const struct ld_options *options)
 {
 	return options->inputs.format == &in_format_ids ||
 	       options->inputs.format == &in_format_labels;
+}
+
+static int check_name(const char *option, const char *path)
+{
+	return path && in_codec_misleads(path, 0) ?
+		       tl_usage_error("%s %s: %s", option, path, in_codec_misleads(path, 0)) :
+		       TL_PROCEED;
 }
 
 /* How many options write to standard output. */
@@ -228,6 +236,9 @@ int ld_check_together(const struct ld_options *options)
 	if (options->resume && options->create != LD_CREATE_IF_MISSING)
 		return tl_usage_error("--resume goes on with an existing index, so --create "
 				      "does not fit");
+	if (check_name("--rejects", options->rejects) != TL_PROCEED ||
+	    check_name("--summary", options->summary) != TL_PROCEED)
+		return TL_TROUBLE;
 	if (count_outputs(options) > 1)
 		return tl_usage_error(
 			"of --rejects, --summary and --emit only one can go to standard output");

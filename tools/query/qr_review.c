@@ -29,6 +29,7 @@
 struct options {
 	uint64_t sample;
 	const char *html;
+	const char *row;
 };
 
 /* ---- what is said ---- */
@@ -119,6 +120,7 @@ int qr_review_words(const struct in_pair *pair,
 
 struct reading {
 	const char *path;
+	const char *row; /* NULL: pairs of all rows are shown */
 	struct qr_sample *sample;
 	struct in_lines lines;
 	uint64_t met, rejected;
@@ -145,13 +147,37 @@ static void reject(struct reading *reading, const char *reason)
 	reading->rejected++;
 }
 
+static int is_same(const char *name, const char *bytes, size_t size)
+{
+	return bytes && strlen(name) == size && memcmp(name, bytes, size) == 0;
+}
+
+/* Whether a row is called so: by its label, its file, its file and line, or its id. */
+static int is_called(const struct in_side *side, const char *name)
+{
+	char line[32], id[32];
+	size_t n = side->path_size;
+
+	snprintf(line, sizeof(line), ":%" PRIu64, side->line);
+	snprintf(id, sizeof(id), "%" PRIu64, side->id);
+	if (is_same(name, side->label, side->label_size) || is_same(name, side->path, n))
+		return 1;
+	if (side->path && side->line && strncmp(name, side->path, n) == 0)
+		return strcmp(name + n, line) == 0;
+	return side->id != SIMIDX_NO_ID && strcmp(name, id) == 0;
+}
+
 /* Returns -1 when memory is short. */
 static int meet(struct reading *reading, struct in_pair *pair, const char *line, size_t size)
 {
+	const char *row = reading->row;
+
 	pair->number = reading->lines.line;
 	for (uint64_t i = 0; !reading->met && i < reading->rejected; i++)
 		tell(reading, reading->early[i].line, reading->early[i].reason);
 	reading->met++;
+	if (row && !is_called(&pair->side[0], row) && !is_called(&pair->side[1], row))
+		return 0;
 	return qr_sample_meet(reading->sample, pair, line, size);
 }
 
@@ -194,9 +220,10 @@ static int read_lines(struct reading *reading)
 					    lines->line) : 0;
 }
 
-static int read_evidence(const char *path, struct qr_sample *sample, uint64_t *rejected)
+static int read_evidence(const char *path, const char *row, struct qr_sample *sample,
+			 uint64_t *rejected)
 {
-	struct reading reading = { .path = path, .sample = sample,
+	struct reading reading = { .path = path, .row = row, .sample = sample,
 				   .lines = { .most = MOST_LINE, .ends_at_long = 1 } };
 	int fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	struct stat status;
@@ -253,7 +280,7 @@ static int review(struct qr_context *ctx, const struct options *options, const c
 	int code = sample ? 0 : tl_error("out of memory");
 
 	if (!code)
-		code = read_evidence(path, sample, &rejected);
+		code = read_evidence(path, options->row, sample, &rejected);
 	if (!code) {
 		review.pair = qr_sample_draw(sample, &review.n, review.met, review.drawn);
 		code = review.pair ? qr_texts_read(review.pair, review.n) :
@@ -261,6 +288,11 @@ static int review(struct qr_context *ctx, const struct options *options, const c
 	}
 	if (!code && tl_stop_requested())
 		code = tl_error("stopped by a signal");
+	if (!code && options->row && !review.n) {
+		tl_error("%s: has no row '%s': --row takes its label, FILE:LINE, FILE or id", path,
+			 options->row);
+		code = TL_PARTLY;
+	}
 	if (!code)
 		code = options->html ? write_page(options->html, &review) :
 				       qr_review_term(ctx, &review);
@@ -281,6 +313,8 @@ static int run_review(struct qr_context *ctx, int argc, char **argv)
 		return tl_usage_error("review is for people; EVIDENCE itself is JSON");
 	if (options.html && !*options.html)
 		return tl_usage_error("review: FILE is empty");
+	if (options.row && !*options.row)
+		return tl_usage_error("--row: NAME is empty");
 	if (options.html && strcmp(options.html, "-") == 0)
 		return tl_usage_error("--html: the page is written to a file; name one");
 	if (in_evidence_missing())
@@ -296,6 +330,10 @@ static const struct tl_option rows[] = {
 		  "above the limit, 7 of less than 10 and 5 of more, 2 of the same bytes and 5 "
 		  "that fingerprints have decided; where there are too few of one, others "
 		  "take their place. It is drawn by chance, but the same from the same EVIDENCE." },
+	{ 0, "row", "NAME", TL_TEXT(struct options, row),
+	  .help = "show only pairs of the row NAME",
+	  .more = "Show only pairs of which one row is NAME: a label, FILE:LINE, a FILE, or an id. "
+		  "So you see why a row was left out, and which rows were left out for one." },
 	{ 0, "html", "FILE", TL_TEXT(struct options, html),
 	  .help = "write a page of HTML to FILE",
 	  .more = "Write them to the new file FILE as one page of HTML, without scripts and "
@@ -313,8 +351,11 @@ static const struct tl_option rows[] = {
 	{ TL_EXAMPLE("simidx-dedup --evidence why.jsonl --near-misses 5 rows.jsonl >groups",
 		     "Write evidence of what is left out, and of what nearly is.") },
 	{ TL_EXAMPLE("simidx-query review why.jsonl", "Look at 50 pairs of it.") },
+	{ TL_EXAMPLE("simidx-query review --row rows.jsonl:17 why.jsonl",
+		     "Why is row 17 left out?") },
 	{ TL_SECTION("Exit status") },
-	{ TL_PARAGRAPH("0: shown. 1: some lines of EVIDENCE are none. 2: it could not be done, as "
+	{ TL_PARAGRAPH("0: shown. 1: some lines of EVIDENCE are none, or no pair has the "
+		       "row of --row. 2: it could not be done, as "
 		       "with a line of more than 1 MiB, which no evidence has.") },
 	{ 0 },
 };
