@@ -411,14 +411,13 @@ const char *dd_comparing_option(const struct dd_options *options)
 static int check_file(const char *option, const char *path, int may_pack)
 {
 	const struct in_codec *codec = path && may_pack ? in_codec_of_path(path) : NULL;
+	const char *misleads = path ? in_codec_misleads(path, may_pack) : NULL;
 
 	if (path && !*path)
 		return tl_usage_error("%s: FILE is empty", option);
 	if (codec && in_codec_missing(codec))
 		return tl_usage_error("%s: cannot be written %s", path, in_codec_missing(codec));
-	return path && in_codec_misleads(path, may_pack) ?
-		       tl_usage_error("%s %s: %s", option, path, in_codec_misleads(path, may_pack)) :
-		       TL_PROCEED;
+	return misleads ? tl_usage_error("%s %s: %s", option, path, misleads) : TL_PROCEED;
 }
 
 static int check_evidence(const struct dd_options *options)

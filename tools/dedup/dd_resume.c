@@ -99,13 +99,13 @@ int dd_resume_cut(struct dd_sink *sink, const char *path, const struct dd_place 
 		return 0;
 	/* A file system may get another number when it is mounted again. */
 	if (here.inode != place->inode || here.born != place->born)
-		return tl_error("%s: is not the file that the unfinished run wrote to, nor is a copy "
-				"of it, so --resume cannot go on: put that file in its place, or "
-				"begin again with a new index and new outputs", name);
+		return tl_error("%s: is not the file that the unfinished run wrote to, nor is a "
+				"copy of it, so --resume cannot go on: put that file in its place, "
+				"or begin again with a new index and new outputs", name);
 	if (here.length < place->length)
 		return tl_error("%s: has %llu bytes, and %llu were committed, so --resume cannot "
-				"go on: begin again with a new index and new outputs%s", name, (unsigned long long)here.length,
-				(unsigned long long)place->length,
+				"go on: begin again with a new index and new outputs%s", name,
+				(unsigned long long)here.length, (unsigned long long)place->length,
 				path ? "" : " (>> adds to a file)");
 	if (ftruncate(dd_sink_fd(sink), (off_t)place->length) ||
 	    lseek(dd_sink_fd(sink), 0, SEEK_END) < 0)
