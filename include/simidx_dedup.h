@@ -84,7 +84,8 @@ typedef struct simidx_dedup_place {
 /**
  * Tell of a row all kept ones that it is near to, and do not keep it. It is compared with all that
  * it would be compared with in its turn if none of them were near, but not with other indexes, and
- * it is counted nowhere; where fingerprints alone decide, the nearest is told. calls.decided is
+ * it is counted nowhere; where fingerprints alone decide, the nearest is told. What calls.skips
+ * names is left out of that. calls.decided is
  * called with all of them, which may be none, in the order of these; nothing is stored, and no
  * later row is compared with it. Not with SIMIDX_DEDUP_PAIRS.
  */
@@ -144,11 +145,11 @@ typedef struct simidx_dedup_near {
 } simidx_dedup_near;
 
 /**
- * What the caller does. From each, anything but 0 ends the call in which it happened, which
- * returns it; codes above 0 are the caller's own. All but read_text and stop are called by the
- * thread that calls the library. Those two are called by others, too, also between two calls of the
+ * What the caller does. From each but skips, anything but 0 ends the call in which it happened,
+ * which returns it; codes above 0 are the caller's own. decided and committing are called by the
+ * thread that calls the library. The rest is called by others, too, also between two calls of the
  * caller's, from the simidx_dedup_add() that fills a batch to the end of the next flush or of
- * simidx_dedup_close().
+ * simidx_dedup_close(); but never while decided or committing runs.
  */
 typedef struct simidx_dedup_calls {
 	void *ctx; /**< the first parameter of each */
@@ -185,6 +186,10 @@ typedef struct simidx_dedup_calls {
 
 	/** Whether to end with SIMIDX_E_STOPPED; asked often, by any thread. NULL = no. */
 	int (*stop)(void *ctx);
+
+	/** Whether a row with SIMIDX_DEDUP_ASK is not to be compared with a kept row of this run,
+	    as nothing follows from that: it is not told then. NULL = with all it is. */
+	int (*skips)(void *ctx, uint64_t keeper);
 } simidx_dedup_calls;
 
 /** For simidx_dedup_options.flags: texts are not compared; fingerprints decide. */
@@ -254,7 +259,7 @@ typedef struct simidx_dedup_options {
 #define SIMIDX_DEDUP_OPTIONS_INIT                                                             \
 	{ sizeof(simidx_dedup_options), SIMIDX_DEDUP_TEXTS, 0, SIMIDX_DEDUP_SIMILARITY, -1, -1, \
 	  1, 4096, (uint64_t)32 << 20, NULL, UINT64_MAX,                                        \
-	  { NULL, NULL, NULL, NULL, NULL }, SIMIDX_DEDUP_FINGERPRINT, 0, NULL, 0 }
+	  { NULL, NULL, NULL, NULL, NULL, NULL }, SIMIDX_DEDUP_FINGERPRINT, 0, NULL, 0 }
 
 /**
  * Begin to decide.
@@ -308,7 +313,8 @@ int simidx_dedup_add(simidx_dedup *dedup, const simidx_dedup_row *row, simidx_er
  *
  * Cost: for each row a fingerprint and a search; for each candidate that is compared its text is
  * read again and made into shingles. With SIMIDX_DEDUP_ASK no candidate ends that, so there are up
- * to SIMIDX_DEDUP_MOST_COMPARED of them, or with SIMIDX_DEDUP_COMPARE_ALL any number.
+ * to SIMIDX_DEDUP_MOST_COMPARED of them, or with SIMIDX_DEDUP_COMPARE_ALL any number, but for those
+ * that calls.skips leaves out.
  */
 int simidx_dedup_flush(simidx_dedup *dedup, int is_complete, simidx_error *err)
 	SIMIDX_CHECK_RESULT;

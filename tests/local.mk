@@ -438,7 +438,7 @@ tool_tests = \
 	tests/tool/damaged.sh \
 	tests/tool/dedup.sh \
 	tests/tool/dedup_against.sh \
-	tests/tool/dedup_binary.sh \
+	tests/tool/dedup_best.sh tests/tool/dedup_binary.sh \
 	tests/tool/dedup_edges.sh \
 	tests/tool/dedup_evidence.sh \
 	tests/tool/dedup_fps.sh \

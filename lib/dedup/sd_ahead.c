@@ -106,6 +106,8 @@ static int compare(simidx_dedup *dedup, struct sd_thread *thread, struct sd_item
 
 		if (sd_stops(dedup))
 			return sx_fail(err, SIMIDX_E_STOPPED, "stopped");
+		if (sd_skips(dedup, item, sd_kept_handle(dedup->kept, candidate->id)))
+			continue;
 		rc = sd_compare_kept(dedup, thread, item, candidate, err);
 		is_near = candidate->is_near;
 		if (candidate->is_later) {

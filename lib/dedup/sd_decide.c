@@ -94,6 +94,8 @@ static int judge_match(simidx_dedup *dedup, struct sd_item *item, const simidx_m
 		}
 	*candidate = (struct sd_candidate){ .id = match->id,
 					    .distance = match->weighted_distance };
+	if (sd_skips(dedup, item, handle))
+		return SIMIDX_OK;
 	if (!dedup->verifies || handle >= SD_LEFT_OUT || handle < dedup->n_before ||
 	    sd_texts_problem(dedup->texts))
 		return sd_compare_kept(dedup, thread, item, candidate, err);

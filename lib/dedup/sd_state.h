@@ -147,6 +147,15 @@ static inline int sd_tells_all(const simidx_dedup *dedup, const struct sd_item *
 	return dedup->options.flags & SIMIDX_DEDUP_PAIRS || sd_is_asked(item);
 }
 
+/** Whether a row is not to be compared with a document: it is asked about, and the caller knows. */
+static inline int sd_skips(const simidx_dedup *dedup, const struct sd_item *item, uint64_t handle)
+{
+	const simidx_dedup_calls *calls = &dedup->options.calls;
+
+	return sd_is_asked(item) && calls->skips && handle < SD_LEFT_OUT &&
+	       calls->skips(calls->ctx, handle);
+}
+
 static inline int sd_stops(const simidx_dedup *dedup)
 {
 	return atomic_load_explicit(&dedup->is_closing, memory_order_relaxed) ||

@@ -158,7 +158,7 @@ static int open_dedup(struct py_dedup *self, simidx_dedup_options *how, simidx_e
 		self->others[i] = self->against[i]->index;
 	how->against = self->others;
 	how->n_against = self->n_against;
-	how->calls = (simidx_dedup_calls){ self, note_decided, NULL, NULL, stops };
+	how->calls = (simidx_dedup_calls){ self, note_decided, NULL, NULL, stops, NULL };
 	rc = simidx_writer_open(self->index->index, NULL, &self->writer, err);
 	if (!rc)
 		rc = simidx_dedup_open(self->index->index, self->writer, how, &self->dedup, err);

@@ -126,7 +126,7 @@ static simidx_dedup_options options_of(int kind, unsigned threads, size_t batch)
 	options.threads = threads;
 	options.batch_rows = batch;
 	options.tmpdir = dir;
-	options.calls = (simidx_dedup_calls){ rows, hear, committing, read_text, stop };
+	options.calls = (simidx_dedup_calls){ rows, hear, committing, read_text, stop, NULL };
 	return options;
 }
 

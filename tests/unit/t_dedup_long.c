@@ -94,7 +94,7 @@ static uint64_t run(uint64_t limit, uint64_t batch_bytes, unsigned threads, int 
 	options.threads = threads;
 	options.batch_bytes = batch_bytes;
 	options.tmpdir = dir;
-	options.calls = (simidx_dedup_calls){ NULL, hear, NULL, read_text, NULL };
+	options.calls = (simidx_dedup_calls){ NULL, hear, NULL, read_text, NULL, NULL };
 	sxt_must_ok(simidx_dedup_open(index, writer, &options, &dedup, &sxt_err));
 	n_decided = 0;
 	is_at_once = batch_bytes < SIZE;

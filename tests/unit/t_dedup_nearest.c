@@ -111,7 +111,7 @@ static simidx_dedup_options options_of(unsigned threads, size_t batch)
 	options.tmpdir = dir;
 	options.max_weight = 30000;
 	options.flags = SIMIDX_DEDUP_NEAREST | SIMIDX_DEDUP_COMPARE_ALL;
-	options.calls = (simidx_dedup_calls){ rows, hear, NULL, read_text, NULL };
+	options.calls = (simidx_dedup_calls){ rows, hear, NULL, read_text, NULL, NULL };
 	return options;
 }
 
@@ -302,8 +302,23 @@ static int hear_asked(void *ctx, const simidx_dedup_row *row, const simidx_dedup
 	return 0;
 }
 
-/* All kept rows before it that are near to it, and no others, are told of a row. */
-static void check_told(size_t i, const struct sd_shingles *set)
+/* What is not compared. */
+static int skip_none(void *ctx, uint64_t keeper)
+{
+	(void)ctx;
+	sxt_must(keeper < N_ROWS);
+	return 0;
+}
+
+static int skip_some(void *ctx, uint64_t keeper)
+{
+	(void)ctx;
+	return keeper % 3 == 1;
+}
+
+/* All kept rows before it that are near to it, and no others, are told of a row, but for some. */
+static void check_told(size_t i, const struct sd_shingles *set,
+		       int (*skips)(void *ctx, uint64_t keeper))
 {
 	size_t at = 0;
 
@@ -311,7 +326,7 @@ static void check_told(size_t i, const struct sd_shingles *set)
 		double j = sd_shingles_jaccard(&set[i], &set[kept[k]]);
 		int is_equal = strcmp(rows[i].text, rows[kept[k]].text) == 0;
 
-		if (j < ASKED_SIMILARITY)
+		if (j < ASKED_SIMILARITY || (skips && skips(NULL, k)))
 			continue;
 		sxt_must(at < n_told[i]);
 		sxt_must_eq(told[i][at].keeper, k);
@@ -322,7 +337,7 @@ static void check_told(size_t i, const struct sd_shingles *set)
 }
 
 /* By brute force; rows that are not asked about are decided as if the others were not there. */
-static void check_asked(void)
+static void check_asked(int (*skips)(void *ctx, uint64_t keeper))
 {
 	struct sd_shingles *set = calloc(N_ROWS, sizeof(*set));
 	struct sd_shingler *shingler;
@@ -340,7 +355,7 @@ static void check_asked(void)
 		if (!is_asked(i))
 			sxt_must_eq(rows[i].is_kept, !is_near);
 		else
-			check_told(i, set);
+			check_told(i, set, skips);
 		some += is_asked(i) && n_told[i];
 		many += is_asked(i) && n_told[i] > 1;
 	}
@@ -377,8 +392,13 @@ static void join_rows(void)
 /* Whatever the threads and batches; and nothing is stored. */
 START_TEST(test_asked)
 {
-	const struct { unsigned threads; size_t batch; } shapes[] = {
-		{ 1, 4096 }, { 1, 1 }, { 2, 31 }, { 4, 7 },
+	const struct {
+		unsigned threads;
+		size_t batch;
+		int (*skips)(void *ctx, uint64_t keeper);
+	} shapes[] = {
+		{ 1, 4096, NULL }, { 1, 1, skip_none }, { 2, 31, NULL }, { 4, 7, NULL },
+		{ 1, 4096, skip_some }, { 1, 1, skip_some }, { 2, 31, skip_some },
 	};
 	simidx_info info = SIMIDX_INFO_INIT;
 	char name[16];
@@ -388,12 +408,13 @@ START_TEST(test_asked)
 		simidx_dedup_options options = options_of(shapes[i].threads, shapes[i].batch);
 
 		options.calls.decided = hear_asked;
+		options.calls.skips = shapes[i].skips;
 		options.similarity = ASKED_SIMILARITY;
 		snprintf(name, sizeof(name), "ask%zu", i);
 		sxt_dedup_index(dir, name, SIMIDX_DEDUP_TEXTS, 0, &handle, &writer);
 		run(&options);
 		ck_assert_uint_eq(n_decided, N_ROWS);
-		check_asked();
+		check_asked(shapes[i].skips);
 		ck_assert_int_eq(simidx_get_info(handle, &info, &err), SIMIDX_OK);
 		ck_assert_uint_eq(info.documents, n_kept);
 		end();

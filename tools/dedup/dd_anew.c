@@ -94,7 +94,8 @@ static int begin(struct work *work)
 	how.batch_rows = memory.batch_documents;
 	how.batch_bytes = memory.batch_bytes;
 	how.tmpdir = anew->dir;
-	how.calls = (simidx_dedup_calls){ work, hear_decided, NULL, read_text, is_stopped };
+	how.calls = (simidx_dedup_calls){ work, hear_decided, NULL, read_text, is_stopped,
+					  NULL };
 	if (simidx_dedup_open(dd_index_handle(work->index), dd_index_writer(work->index), &how,
 			      &work->dedup, &err))
 		return dd_index_fail(work->index, &err);

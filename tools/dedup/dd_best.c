@@ -107,9 +107,11 @@ static int make_groups(struct dd_best *best)
 	for (size_t i = 1; i < best->n; i++)
 		at(best, i)->is_head = i == 1 ||
 				       at(best, i)->keeper != at(best, i - 1)->keeper;
-	best->most_joined = best->memory / TABLE_SHARE / ENTRY - n_groups -
-			    n * DD_ANEW_BYTES / ENTRY;
-	return 0;
+	best->most_joined = best->memory / TABLE_SHARE / ENTRY;
+	n_groups += n * DD_ANEW_BYTES / ENTRY;
+	best->most_joined -= n_groups < best->most_joined ? n_groups : best->most_joined;
+	best->known = calloc(dd_keepers_count_all(best->keepers) / 8 + 1, 1);
+	return best->known ? 0 : tl_error("out of memory");
 }
 
 /* ---- which groups are decided again ---- */
@@ -143,6 +145,24 @@ static int has_better(struct dd_best *best, size_t head, int is_counted)
 	return has;
 }
 
+/* A kept row takes part when it is decided again: nobody need find that out once more. Only while
+   nobody asks, or within an answer. */
+static void set_known(const struct dd_best *best, uint64_t handle)
+{
+	best->known[handle / 8] |= (uint8_t)(1 << handle % 8);
+}
+
+int dd_best_knows(const struct dd_best *best, uint64_t handle)
+{
+	return best->known[handle / 8] >> handle % 8 & 1;
+}
+
+static void want(const struct dd_best *best, struct dd_member *head)
+{
+	head->is_wanted = 1;
+	set_known(best, head->keeper);
+}
+
 static void want_groups(struct dd_best *best)
 {
 	for (size_t head = 1, end; head < best->n; head = end) {
@@ -153,7 +173,8 @@ static void want_groups(struct dd_best *best)
 			can_compare &= is_exact(at(best, i)->similarity, at(best, i)->flags);
 		if (!can_compare)
 			fix(best, head);
-		at(best, head)->is_wanted = has_better(best, head, !can_compare) && can_compare;
+		if (has_better(best, head, !can_compare) && can_compare)
+			want(best, at(best, head));
 	}
 }
 
@@ -210,7 +231,6 @@ static int ask_group(struct dd_best *best, size_t head)
 	int code = 0;
 
 	row.flags = SIMIDX_DEDUP_ASK;
-	row.extra_size = sizeof(size_t);
 	for (size_t i = head + 1; !code && i < end && !at(best, head)->is_fixed; i++) {
 		if (at(best, i)->is_as_first)
 			continue;
@@ -224,17 +244,19 @@ static int ask_group(struct dd_best *best, size_t head)
 		dd_anew_progress(&best->shown, ++best->n_asked, "compared with what stays");
 		row.text = text.bytes;
 		row.text_size = text.size;
-		row.extra = &i;
 		code = tell(simidx_dedup_add(best->dedup, &row, &err), &err);
 	}
 	return code;
 }
 
+/* After so many rows, so that the next ones are not compared with what was found out by them. */
+#define ASKED_AT_ONCE 64
+
 /* Ask until no group is found any more that has to be decided again. */
 static int ask(struct dd_best *best)
 {
+	size_t n_groups, n_flushed = 0;
 	simidx_error err;
-	size_t n_groups;
 	int code;
 
 	do {
@@ -248,6 +270,10 @@ static int ask(struct dd_best *best)
 			head->is_asked = 1;
 			n_groups++;
 			code = ask_group(best, i);
+			if (code || best->n_asked - n_flushed < ASKED_AT_ONCE)
+				continue;
+			n_flushed = best->n_asked;
+			code = tell(simidx_dedup_flush(best->dedup, 0, &err), &err);
 		}
 		if (!code && n_groups)
 			code = tell(simidx_dedup_flush(best->dedup, 0, &err), &err);
@@ -272,46 +298,42 @@ static struct dd_member *find_head(const struct dd_best *best, uint64_t handle)
 	return low < best->n && at(best, low)->keeper == handle ? at(best, low) : NULL;
 }
 
-/* A row that is in no group, but near to one that may stay: once, as it is counted then. */
-static int join(struct dd_best *best, const simidx_dedup_near *near)
+/* A row that is in no group, but near to one that may stay. */
+static int join(struct dd_best *best, uint64_t handle)
 {
 	struct dd_member *joined;
 	size_t n = best->n_joined + 1;
 
-	if (dd_keepers_left_out(best->keepers, near))
-		return 0;
+	set_known(best, handle);
 	if (n > best->most_joined) {
 		best->n_unread++;
 		return 0;
 	}
 	if (in_room_have(&best->joined, n * sizeof(*joined)))
 		return tl_error("out of memory");
-	dd_keepers_count(best->keepers, near, NULL);
 	joined = (struct dd_member *)best->joined.bytes + best->n_joined++;
-	if (make_first(best, near->keeper, joined))
+	if (make_first(best, handle, joined))
 		return TL_TROUBLE;
 	set_rank(best, joined);
-	joined->is_head = joined->is_wanted = joined->is_asked = joined->is_linked = 1;
+	joined->is_head = joined->is_wanted = joined->is_asked = 1;
 	return 0;
 }
 
-int dd_best_hear(struct dd_best *best, const simidx_dedup_row *row, const simidx_dedup_near *near,
-		 size_t n)
+int dd_best_hear(struct dd_best *best, const simidx_dedup_near *near, size_t n)
 {
-	uint64_t own = at(best, *(const size_t *)row->extra)->keeper;
 	struct dd_member *head;
 	int code = 0;
 
 	for (size_t i = 0; !code && i < n; i++) {
-		if (near[i].keeper == own || near[i].keeper >= SIMIDX_DEDUP_AGAINST ||
-		    !is_exact(near[i].similarity, near[i].flags))
+		if (near[i].keeper >= SIMIDX_DEDUP_AGAINST ||
+		    !is_exact(near[i].similarity, near[i].flags) ||
+		    dd_best_knows(best, near[i].keeper))
 			continue;
-		find_head(best, own)->is_linked = 1;
 		head = find_head(best, near[i].keeper);
 		if (head)
-			head->is_wanted = head->is_linked = 1;
+			want(best, head);
 		else
-			code = join(best, &near[i]);
+			code = join(best, near[i].keeper);
 	}
 	return code;
 }
@@ -352,51 +374,6 @@ static int take_joined(struct dd_best *best)
 	return 0;
 }
 
-/* Of two texts that are near to nothing else the better one stays. Returns the one that is not the
-   head's, or NULL. */
-static struct dd_member *other_of_two(const struct dd_best *best, size_t head)
-{
-	struct dd_member *other = NULL;
-
-	if (!at(best, head)->is_wanted || at(best, head)->is_linked || at(best, head)->is_fixed)
-		return NULL;
-	for (size_t i = head + 1; i < best->n && !at(best, i)->is_head; i++) {
-		if (other)
-			return NULL;
-		other = at(best, i)->is_as_first ? NULL : at(best, i);
-	}
-	return other;
-}
-
-/* Mark them as keepers, as long as all have their keys; afterwards say so of the heads. */
-static void mark_better(const struct dd_best *best)
-{
-	for (size_t i = 1; i < best->n; i++) {
-		struct dd_member *other = at(best, i)->is_head ? other_of_two(best, i) : NULL;
-
-		if (other)
-			other->is_keeper = compare_worth(other, at(best, i)) < 0;
-	}
-}
-
-static void let_better_stay(const struct dd_best *best)
-{
-	struct dd_member *head = NULL;
-
-	for (size_t i = 1; i < best->n; i++) {
-		struct dd_member *member = at(best, i);
-
-		if (member->is_head)
-			head = member;
-		if (!member->is_keeper)
-			continue;
-		head->keeper = i;
-		head->similarity = member->similarity;
-		head->flags = member->flags;
-		stay(best, i);
-	}
-}
-
 /* Those that are decided again. */
 static size_t list_members(const struct dd_best *best, struct dd_member **out)
 {
@@ -409,7 +386,7 @@ static size_t list_members(const struct dd_best *best, struct dd_member **out)
 
 		if (member->is_head) {
 			head = member;
-			is_clear = !head->is_wanted || head->is_lost || other_of_two(best, i);
+			is_clear = !head->is_wanted || head->is_lost;
 		}
 		if (is_clear)
 			continue;
@@ -443,9 +420,7 @@ static int decide_again(struct dd_best *best)
 		return tl_error("out of memory");
 	list_members(best, order);
 	qsort(order, n, sizeof(struct dd_member *), compare_order);
-	mark_better(best);
 	note_handles(best);
-	let_better_stay(best);
 	code = dd_anew_decide(&anew, order, n);
 	best->n_unread += anew.n_unread;
 	free(order);
@@ -499,54 +474,71 @@ static void number(const struct dd_best *best)
 		if (member->is_keeper)
 			continue;
 		member->keeper = at(best, member->keeper)->keeper;
-		if (member->is_first)
-			dd_keepers_drop(best->keepers, member->key);
 	}
 }
 
 /* ---- the same bytes ---- */
 
+/* Of a text that is not there, once: it has the bytes of what has those of the same first, or
+   nobody knows. */
+static int get_to_compare(struct dd_best *best, unsigned seat, struct dd_member *member,
+			  struct dd_text *text)
+{
+	*text = (struct dd_text){ NULL, 0 };
+	if (member->is_lost)
+		return 0;
+	if (tl_stop_requested())
+		return tl_error("stopped by a signal");
+	if (get_text(best, seat, member, member->key, text))
+		return TL_TROUBLE;
+	member->is_lost = !text->bytes;
+	best->n_unread += member->is_lost;
+	return 0;
+}
+
 /* No hash decides, but that both have the bytes of one first, or their own. `text` is that of the
    one, or not yet got. */
-static int is_same(struct dd_best *best, const struct dd_member *one, struct dd_text *text,
-		   const struct dd_member *b, int *out)
+static int is_same(struct dd_best *best, struct dd_member *one, struct dd_text *text,
+		   struct dd_member *b, int *out)
 {
 	struct dd_text other;
 
 	*out = one->is_as_first && b->is_as_first && one->key == b->key;
-	if (*out)
+	if (*out || one->is_lost || b->is_lost)
 		return 0;
-	if (tl_stop_requested())
-		return tl_error("stopped by a signal");
-	if ((!text->bytes && get_text(best, 0, one, one->key, text)) ||
-	    get_text(best, 1, b, b->key, &other))
+	if ((!text->bytes && get_to_compare(best, 0, one, text)) ||
+	    get_to_compare(best, 1, b, &other))
 		return TL_TROUBLE;
-	best->n_unread += !text->bytes || !other.bytes;
 	*out = text->bytes && other.bytes && text->size == other.size &&
 	       memcmp(text->bytes, other.bytes, text->size) == 0;
+	return 0;
+}
+
+/* What has the bytes of one goes with it, of those of its hash that come behind it. */
+static int take_same(struct dd_best *best, size_t i, size_t end)
+{
+	struct dd_member *one = at(best, i);
+	struct dd_text text = { NULL, 0 };
+	int is;
+
+	stay(best, i);
+	for (size_t k = i + 1; k < end && !(one->is_lost && !one->is_as_first); k++) {
+		if (at(best, k)->keeper)
+			continue;
+		if (is_same(best, one, &text, at(best, k), &is))
+			return TL_TROUBLE;
+		if (is)
+			go_with(at(best, k), one);
+	}
 	return 0;
 }
 
 /* Those of one hash, the best first. */
 static int decide_hash(struct dd_best *best, size_t from, size_t end)
 {
-	struct dd_text text;
-	int is;
-
-	for (size_t i = from; i < end; i++) {
-		if (at(best, i)->keeper)
-			continue;
-		stay(best, i);
-		text = (struct dd_text){ NULL, 0 };
-		for (size_t k = i + 1; k < end; k++) {
-			if (at(best, k)->keeper)
-				continue;
-			if (is_same(best, at(best, i), &text, at(best, k), &is))
-				return TL_TROUBLE;
-			if (is)
-				go_with(at(best, k), at(best, i));
-		}
-	}
+	for (size_t i = from; i < end; i++)
+		if (!at(best, i)->keeper && take_same(best, i, end))
+			return TL_TROUBLE;
 	return 0;
 }
 
@@ -593,6 +585,8 @@ int dd_best_decide(struct dd_best *best)
 	if (!code)
 		number(best);
 	free(best->joined.bytes);
+	free(best->known);
+	best->known = NULL;
 	free(best->label.bytes);
 	dd_texts_trim(best->texts);
 	return code;

@@ -8,7 +8,7 @@
  *
  * Only groups that can come out otherwise are decided again: those with a member that is better
  * than the head, and those whose head is near to a member of such a group, as the library tells.
- * Anything else that may stay is near to no other group, so it is decided already.
+ * The head of any other group is near to nothing of these, so it stays without being asked.
  *
  * With --identical equal bytes are looked for among all members.
  */
@@ -34,6 +34,7 @@ struct dd_best {
 	size_t n;               /* numbers below are used */
 	uint64_t n_unread;      /* set to how many could not be compared again */
 	/* The rest is for dd_best_decide() alone. */
+	uint8_t *known;         /* a bit a kept row: it takes part, so it is not looked for */
 	struct in_room joined;  /* struct dd_member: kept rows that were in no group */
 	size_t n_joined, most_joined;
 	struct in_room label;   /* of a fact; nobody looks at it */
@@ -58,7 +59,9 @@ int dd_best_fits(uint64_t memory, size_t n_members, size_t n_groups);
 int dd_best_decide(struct dd_best *best);
 
 /** Of a row that was asked about: what it is near to. As simidx_dedup_calls.decided. */
-int dd_best_hear(struct dd_best *best, const simidx_dedup_row *row, const simidx_dedup_near *near,
-		 size_t n);
+int dd_best_hear(struct dd_best *best, const simidx_dedup_near *near, size_t n);
+
+/** As simidx_dedup_calls.skips. */
+int dd_best_knows(const struct dd_best *best, uint64_t handle);
 
 #endif /* DD_BEST_H */

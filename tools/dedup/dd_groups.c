@@ -56,6 +56,13 @@ void dd_groups_free(struct dd_groups *groups)
 	free(groups);
 }
 
+/* Whether others may stay than the firsts of groups. */
+static int decides_again(const struct dd_options *options)
+{
+	return !options->no_verify && (options->keep.rule != DD_KEEP_FIRST ||
+				       options->keep.prefer.n || options->identical);
+}
+
 /* Whether a text may be asked for again that has no place. One of the same bytes is there. */
 static int needs_text(const struct dd_groups *groups, const simidx_dedup_near *near,
 		      const simidx_dedup_row *row)
@@ -64,8 +71,7 @@ static int needs_text(const struct dd_groups *groups, const simidx_dedup_near *n
 
 	return row->text_size && !(row->flags & SIMIDX_DEDUP_PLACED) &&
 	       !(near->flags & SIMIDX_DEDUP_EQUAL) &&
-	       (options->evidence_texts || options->keep.rule != DD_KEEP_FIRST ||
-		options->keep.prefer.n);
+	       (options->evidence_texts || decides_again(options));
 }
 
 int dd_groups_add(struct dd_groups *groups, const simidx_dedup_near *near,
@@ -353,6 +359,9 @@ static int print_decided(struct dd_groups *groups, struct dd_member *member, siz
 		if (dd_facts_get(groups->parts.facts, member->fact, &groups->label[0], &kept.fact))
 			return TL_TROUBLE;
 		kept.place = place_of(groups, &kept.fact);
+		for (size_t i = 1; i <= n; i++)
+			if (member[i].is_first)
+				dd_keepers_drop(groups->parts.keepers, member[i].key);
 		code = print_members(groups, &kept, member + 1, member + 1 + n);
 	}
 	return code;
@@ -393,16 +402,6 @@ static size_t count_groups(const struct dd_groups *groups)
 	for (size_t i = 1; i <= groups->n_members; i++)
 		n += i == 1 || member[i].keeper != member[i - 1].keeper;
 	return n;
-}
-
-/* Whether others may stay than the firsts of groups. */
-static int decides_again(const struct dd_groups *groups)
-{
-	const struct dd_options *options = groups->parts.options;
-
-	return groups->n_members && groups->kind == SIMIDX_DEDUP_TEXTS && !options->no_verify &&
-	       (options->keep.rule != DD_KEEP_FIRST || options->keep.prefer.n ||
-		options->identical);
 }
 
 /* Take out what has changed; the group of a first that has changed, too. */
@@ -449,10 +448,14 @@ static int decide(struct dd_groups *groups, const char *dir, uint64_t memory)
 	return code;
 }
 
-int dd_groups_hear(struct dd_groups *groups, const simidx_dedup_row *row,
-		   const simidx_dedup_near *near, size_t n)
+int dd_groups_hear(struct dd_groups *groups, const simidx_dedup_near *near, size_t n)
 {
-	return dd_best_hear(&groups->best, row, near, n);
+	return dd_best_hear(&groups->best, near, n);
+}
+
+int dd_groups_skip(const struct dd_groups *groups, uint64_t handle)
+{
+	return dd_best_knows(&groups->best, handle);
 }
 
 /* ---- all ---- */
@@ -558,7 +561,8 @@ int dd_groups_print(struct dd_groups *groups, enum simidx_dedup_kind kind,
 		return 0;
 	sort_groups(&groups->members, groups->n_members);
 	sort_groups(&groups->others, groups->n_others);
-	is_again = decides_again(groups);
+	is_again = groups->n_members && kind == SIMIDX_DEDUP_TEXTS &&
+		   decides_again(groups->parts.options);
 	if (is_again && !dd_best_fits(memory, groups->n_members, count_groups(groups))) {
 		groups->counts.unread = groups->n_members;
 		is_again = 0;

@@ -41,7 +41,8 @@ void dd_groups_free(struct dd_groups *groups);
 /**
  * A document is near to one that is kept, or to one of another index.
  *
- * @param may_read_text  it may be looked at again, if --keep or --evidence-texts asks for it
+ * @param may_read_text  it may be looked at again, if --keep, --identical or --evidence-texts asks
+ *                       for it
  * @return 0, or TL_TROUBLE with a message
  */
 int dd_groups_add(struct dd_groups *groups, const simidx_dedup_near *near,
@@ -65,8 +66,10 @@ int dd_groups_print(struct dd_groups *groups, enum simidx_dedup_kind kind,
 		    uint64_t memory);
 
 /** Meanwhile `dedup` was asked about a row: as simidx_dedup_calls.decided. */
-int dd_groups_hear(struct dd_groups *groups, const simidx_dedup_row *row,
-		   const simidx_dedup_near *near, size_t n);
+int dd_groups_hear(struct dd_groups *groups, const simidx_dedup_near *near, size_t n);
+
+/** Whether it need not be compared with a kept row then: as simidx_dedup_calls.skips. */
+int dd_groups_skip(const struct dd_groups *groups, uint64_t handle);
 
 /** What was counted while they were printed. */
 struct dd_groups_counts {

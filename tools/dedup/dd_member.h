@@ -27,10 +27,9 @@ struct dd_member {
 	unsigned is_first : 1;    /* of its group */
 	unsigned is_as_first : 1; /* the same, or it has its bytes */
 	unsigned is_told : 1;     /* it goes for the head, as was decided first, if that stays */
-	unsigned is_head : 1;     /* of its group, about which the next five say more */
+	unsigned is_head : 1;     /* of its group, about which the next four say more */
 	unsigned is_wanted : 1;   /* it is decided again */
 	unsigned is_asked : 1;    /* what else its members are near to was asked */
-	unsigned is_linked : 1;   /* one of another group is near to one of this */
 	unsigned is_fixed : 1;    /* the head stays, whatever --keep says */
 	unsigned is_lost : 1;     /* its text is not there any more */
 	unsigned rank : 8;        /* dd_keep_rank() */

@@ -273,9 +273,10 @@ static const struct tl_option resource_rows[] = {
 		  "that wait." },
 	{ 0, "spill", "BYTES", TL_SIZE(struct dd_options, spill, 0, UINT64_MAX),
 	  .help = "disk for texts that cannot be read again",
-	  .more = "Texts of pipes and compressed files cannot be read again, so those that are "
-		  "kept are stored in a temporary file, compressed, up to this size (default: a "
-		  "tenth of the free space). Beyond it fingerprints decide, and the similarity is "
+	  .more = "Texts of pipes and compressed files cannot be read again, so they are stored in "
+		  "up to three temporary files, each up to this size (default: a tenth of the free "
+		  "space): those that stay, those that --keep or --identical may need, and those "
+		  "that are decided again. Beyond it fingerprints decide, and the similarity is "
 		  "'fp'." },
 	{ 0, "tmpdir", "DIR", TL_TEXT(struct dd_options, tmpdir),
 	  .help = "where temporary files go (default: $TMPDIR or /tmp)",

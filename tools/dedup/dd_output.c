@@ -290,12 +290,13 @@ static int note_kept(struct dd_output *output, const simidx_dedup_row *row)
 	return dd_keepers_add(output->keepers, &fact);
 }
 
-void dd_output_bytes(const struct dd_output *output, uint64_t *kept, uint64_t *near)
+uint64_t dd_output_bytes(const struct dd_output *output, uint64_t kept)
 {
 	uint64_t label = output->options->drop_list ? DD_LABELS_BYTES : 0;
+	uint64_t near = has_groups(output->options) ? dd_groups_bytes() : 0;
 
-	*kept = dd_keepers_bytes(output->keepers) + label;
-	*near = has_groups(output->options) ? dd_groups_bytes() + label : 0;
+	kept += dd_keepers_bytes(output->keepers);
+	return label + (kept > near ? kept : near);
 }
 
 /* ---- decisions ---- */
@@ -415,11 +416,19 @@ static int keep(struct dd_output *output, const simidx_dedup_row *row,
 	return code ? code : note_kept(output, row);
 }
 
+/* Whether a row that is near to another one is going to be left out for it. With --identical the
+   one of other bytes stays, and is looked at only as others may have its bytes. */
+static int is_counted(const struct dd_output *output, const simidx_dedup_near *near)
+{
+	return !output->options->identical || near->flags & SIMIDX_DEDUP_EQUAL;
+}
+
 /* Whether a row stays, as enough were left out for its keeper. It is no keeper itself: what is near
    to it would be counted anew. */
 static int is_spared(const struct dd_output *output, const simidx_dedup_near *near)
 {
 	return output->options->max_group && near->keeper < SIMIDX_DEDUP_AGAINST &&
+	       is_counted(output, near) &&
 	       dd_keepers_left_out(output->keepers, near) >= output->options->max_group;
 }
 
@@ -442,7 +451,7 @@ int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 	int code = 0, is_known = 0;
 
 	if (row->flags & SIMIDX_DEDUP_ASK)
-		return dd_groups_hear(output->groups, row, near, n);
+		return dd_groups_hear(output->groups, near, n);
 	output->at = extra->end;
 	if (output->options->pairs)
 		return pair(output, row, near, n);
@@ -464,11 +473,17 @@ int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 		code = leave_out(output, row, near, &is_known);
 	if (code || is_known)
 		return code;
-	dd_keepers_count(output->keepers, near, &extra->name);
+	if (is_counted(output, near))
+		dd_keepers_count(output->keepers, near, &extra->name);
 	if (output->groups)
 		return dd_groups_add(output->groups, near, row,
 				     output->kind == SIMIDX_DEDUP_TEXTS);
 	return output->evidence ? dd_evidence_add(output->evidence, row, near, 0) : 0;
+}
+
+int dd_output_skips(const struct dd_output *output, uint64_t handle)
+{
+	return dd_groups_skip(output->groups, handle);
 }
 
 int dd_output_unread(struct dd_output *output, const struct in_row *row)
@@ -551,50 +566,8 @@ static void tell_largest(const struct dd_output *output, uint64_t documents)
 			output->dedup, large, n, documents, !output->options->index);
 }
 
-/* What --keep could not decide. */
-static void tell_kept(const struct dd_output *output)
-{
-	const struct dd_output_counts *counts = &output->counts;
-	char n[TL_NUMBER_SIZE];
-
-	if (counts->valueless)
-		tl_notice("%s document%s no %s, and so stay%s only where no other has",
-			  tl_write_count(counts->valueless, n),
-			  counts->valueless == 1 ? " has" : "s have",
-			  dd_keep_lacks(&output->options->keep),
-			  counts->valueless == 1 ? "s" : "");
-	if (counts->unread)
-		tl_notice("%s document%s cannot be compared again, so the first of %s group%s "
-			  "stays, whatever --keep says",
-			  tl_write_count(counts->unread, n), counts->unread == 1 ? "" : "s",
-			  counts->unread == 1 ? "its" : "their", counts->unread == 1 ? "" : "s");
-}
-
 void dd_output_tell(const struct dd_output *output, uint64_t documents)
 {
-	const struct dd_output_counts *counts = &output->counts;
-	char n[TL_NUMBER_SIZE];
-
 	tell_largest(output, documents);
 	tell_evidence(output);
-	tell_kept(output);
-	if (counts->spared)
-		tl_notice("%s document%s, though near to others, as --max-group is reached",
-			  tl_write_count(counts->spared, n),
-			  counts->spared == 1 ? " stays" : "s stay");
-	if (counts->known)
-		tl_notice("%s document%s in %s already, with the same label: not new, and not "
-			  "listed",
-			  tl_write_count(counts->known, n), counts->known == 1 ? " is" : "s are",
-			  output->options->index);
-	if (counts->unnamed && output->dups)
-		tl_notice("%s document%s near to one of an earlier run, without a label: each may "
-			  "be that document itself, so %s is not a list of what to delete",
-			  tl_write_count(counts->unnamed, n),
-			  counts->unnamed == 1 ? " is" : "s are", output->options->dups);
-	if (counts->trusted)
-		tl_notice("%s document%s near by fingerprints alone: not listed, as no texts were "
-			  "compared",
-			  tl_write_count(counts->trusted, n),
-			  counts->trusted == 1 ? " is" : "s are");
 }

@@ -30,9 +30,11 @@ struct dd_output *dd_output_new(const struct dd_options *options, struct dd_file
 void dd_output_free(struct dd_output *output);
 
 /**
- * Bytes that are needed until the end for a document that is kept, and for one that is near to it.
+ * Bytes that are needed until the end for a document, whether it is kept or not.
+ *
+ * @param kept  those of one that is kept, besides
  */
-void dd_output_bytes(const struct dd_output *output, uint64_t *kept, uint64_t *near);
+uint64_t dd_output_bytes(const struct dd_output *output, uint64_t kept);
 
 /** What decides, once there is a document. */
 struct dd_decider {
@@ -72,6 +74,9 @@ struct dd_sink *dd_output_kept(const struct dd_output *output);
  */
 int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 		      const simidx_dedup_near *near, size_t n);
+
+/** Whether a row that is asked about is not compared with a kept one: simidx_dedup_calls.skips. */
+int dd_output_skips(const struct dd_output *output, uint64_t handle);
 
 /**
  * There are rows that are not decided: this one, or with NULL any number that nobody has read. A
@@ -124,7 +129,7 @@ struct dd_output_counts {
 
 void dd_output_count(const struct dd_output *output, struct dd_output_counts *counts);
 
-/** Notices of the largest groups of so many documents, and of what was left out of the output. */
+/** Notices of the largest groups of so many documents, and of what --evidence has got. */
 void dd_output_tell(const struct dd_output *output, uint64_t documents);
 
 #endif /* DD_OUTPUT_H */

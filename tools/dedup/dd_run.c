@@ -73,17 +73,6 @@ static void reject(struct run *run, const char *place, const char *reason)
 
 /* ---- memory ---- */
 
-/* What a document needs until the end, whether it is kept or not. */
-static uint64_t most_bytes(const struct run *run)
-{
-	uint64_t kept, near;
-
-	dd_output_bytes(run->output, &kept, &near);
-	if (run->kind == SIMIDX_DEDUP_TEXTS && !run->options->no_verify)
-		kept += SIMIDX_DEDUP_BYTES;
-	return kept > near ? kept : near;
-}
-
 /* Have memory for something that is known until the end; or note that reading ends before it. */
 static int have_memory(struct run *run, uint64_t bytes, const char *place)
 {
@@ -133,6 +122,11 @@ static int read_text(void *ctx, unsigned thread, const simidx_dedup_place *place
 	return dd_again_read(((struct run *)ctx)->again, thread, place, text, size);
 }
 
+static int skips(void *ctx, uint64_t handle)
+{
+	return dd_output_skips(((struct run *)ctx)->output, handle);
+}
+
 static int is_stopped(void *ctx)
 {
 	(void)ctx;
@@ -164,8 +158,8 @@ static int open_dedup(struct run *run)
 	how.batch_rows = run->memory.batch_documents;
 	how.batch_bytes = run->memory.batch_bytes;
 	how.tmpdir = dd_room_path(run->room);
-	how.calls = (simidx_dedup_calls){ run, hear_decided, hear_committing, read_text,
-					  is_stopped };
+	how.calls = (simidx_dedup_calls){ run,	     hear_decided, hear_committing,
+					  read_text, is_stopped,   skips };
 	if (run->against) {
 		how.against = dd_against_handles(run->against);
 		how.n_against = run->options->against.n;
@@ -216,7 +210,10 @@ static int begin_deciding(struct run *run, enum simidx_dedup_kind kind)
 	code = open_dedup(run);
 	if (code)
 		return code;
-	run->bytes = most_bytes(run);
+	run->bytes = dd_output_bytes(run->output,
+				     kind == SIMIDX_DEDUP_TEXTS && !options->no_verify ?
+					     SIMIDX_DEDUP_BYTES :
+					     0);
 	decider = (struct dd_decider){ run->index, run->against, run->dedup, kind };
 	code = dd_output_begin(run->output, &decider,
 			       run->goes_on || !run->reader.format->is_whole);

@@ -245,6 +245,53 @@ static void tell_all(const struct dd_summary *all, const struct dd_options *opti
 			  rejected, bytes);
 }
 
+/* What --keep could not decide. */
+static void tell_undecided(const struct dd_options *options, const struct dd_output_counts *counts)
+{
+	char n[TL_NUMBER_SIZE];
+
+	if (counts->valueless)
+		tl_notice("%s document%s no %s, and so stay%s only where no other has",
+			  tl_write_count(counts->valueless, n),
+			  counts->valueless == 1 ? " has" : "s have",
+			  dd_keep_lacks(&options->keep), counts->valueless == 1 ? "s" : "");
+	if (counts->unread && options->identical)
+		tl_notice("%s document%s cannot be compared again, and so stay%s",
+			  tl_write_count(counts->unread, n), counts->unread == 1 ? "" : "s",
+			  counts->unread == 1 ? "s" : "");
+	else if (counts->unread)
+		tl_notice("%s document%s cannot be compared again, so the first of %s group%s "
+			  "stays, whatever --keep says",
+			  tl_write_count(counts->unread, n), counts->unread == 1 ? "" : "s",
+			  counts->unread == 1 ? "its" : "their", counts->unread == 1 ? "" : "s");
+}
+
+/* What is near to others, and yet is not listed. */
+static void tell_unlisted(const struct dd_options *options, const struct dd_output_counts *counts)
+{
+	char n[TL_NUMBER_SIZE];
+
+	if (counts->spared)
+		tl_notice("%s document%s, though near to others, as --max-group is reached",
+			  tl_write_count(counts->spared, n),
+			  counts->spared == 1 ? " stays" : "s stay");
+	if (counts->known)
+		tl_notice("%s document%s in %s already, with the same label: not new, and not "
+			  "listed",
+			  tl_write_count(counts->known, n), counts->known == 1 ? " is" : "s are",
+			  options->index);
+	if (counts->unnamed && options->dups)
+		tl_notice("%s document%s near to one of an earlier run, without a label: each may "
+			  "be that document itself, so %s is not a list of what to delete",
+			  tl_write_count(counts->unnamed, n),
+			  counts->unnamed == 1 ? " is" : "s are", options->dups);
+	if (counts->trusted)
+		tl_notice("%s document%s near by fingerprints alone: not listed, as no texts were "
+			  "compared",
+			  tl_write_count(counts->trusted, n),
+			  counts->trusted == 1 ? " is" : "s are");
+}
+
 uint64_t dd_summary_tell(const struct dd_summary *all, const struct dd_options *options,
 			 const simidx_dedup *dedup, const struct dd_again *again,
 			 const struct dd_output *output,
@@ -263,6 +310,8 @@ uint64_t dd_summary_tell(const struct dd_summary *all, const struct dd_options *
 	tell_odd(all, &counts);
 	tell_remembered(options, &counts, remember == SIMIDX_DEDUP_TEXT);
 	dd_output_tell(output, all->documents);
+	tell_undecided(options, &written);
+	tell_unlisted(options, &written);
 	if (!written.near)
 		tell_limit(all, options);
 	tell_all(all, options, &written);
