@@ -12,6 +12,7 @@
 #include "util/sx_sort.h"
 
 #define SPILL_BUFFER ((size_t)1 << 20)
+#define LEAST_RECORDS ((size_t)4096)
 #define MAX_RUN_BUFFER ((size_t)256 << 10) /* larger reads are no faster */
 
 /* A sorted run in the temporary file, and the frame of it whose turn it is. */
@@ -31,8 +32,9 @@ struct sx_sorter {
 	unsigned words, keys, shift;
 	char *dir;
 	uint64_t count;
-	uint64_t *record, *scratch; /* the run that is being filled; where it is sorted to */
-	size_t n, room;
+	uint64_t *record, *scratch; /* the run that is being filled; where it is sorted to, or NULL */
+	size_t n;
+	size_t cap, room; /* records for which both have room now, and at most */
 	sx_spill *spill;
 	struct run *run;
 	size_t n_runs, runs_cap;
@@ -73,6 +75,7 @@ static void free_buffers(sx_sorter *s)
 	free(s->record);
 	free(s->scratch);
 	s->record = s->scratch = NULL;
+	s->cap = 0;
 }
 
 void sx_sorter_free(sx_sorter *s)
@@ -126,9 +129,13 @@ sx_spill *sx_sorter_take_spill(sx_sorter *s)
 
 static int sort_run(sx_sorter *s, simidx_error *err)
 {
-	uint64_t *sorted = sx_sort_records(s->record, s->scratch, s->n, s->words, s->keys,
-					   s->shift);
+	uint64_t *sorted;
 
+	if (!s->scratch)
+		s->scratch = sx_realloc(NULL, s->cap * s->words, sizeof(uint64_t));
+	if (!s->scratch)
+		return sx_fail_nomem(err);
+	sorted = sx_sort_records(s->record, s->scratch, s->n, s->words, s->keys, s->shift);
 	if (!sorted)
 		return sx_fail_nomem(err);
 	if (sorted != s->record) {
@@ -158,27 +165,34 @@ static int spill_run(sx_sorter *s, simidx_error *err)
 	return rc;
 }
 
-/* Room for at least one more record. */
+/* Room for at least one more record. It grows with them, as many sorters get few. */
 static int make_room(sx_sorter *s, simidx_error *err)
 {
-	if (!s->record) {
-		s->record = sx_realloc(NULL, s->room * s->words, sizeof(uint64_t));
-		s->scratch = sx_realloc(NULL, s->room * s->words, sizeof(uint64_t));
-		if (!s->record || !s->scratch)
-			return sx_fail_nomem(err);
-	}
-	return s->n == s->room ? spill_run(s, err) : SIMIDX_OK;
+	size_t cap = s->cap ? 2 * s->cap : LEAST_RECORDS;
+	uint64_t *record;
+
+	if (s->cap == s->room)
+		return spill_run(s, err);
+	cap = cap < s->room ? cap : s->room;
+	record = sx_realloc(s->record, cap * s->words, sizeof(uint64_t));
+	if (!record)
+		return sx_fail_nomem(err);
+	free(s->scratch);
+	s->scratch = NULL;
+	s->record = record;
+	s->cap = cap;
+	return SIMIDX_OK;
 }
 
 int sx_sorter_add_some(sx_sorter *s, const uint64_t *record, size_t n, simidx_error *err)
 {
 	while (n) {
 		size_t some;
-		int rc = s->record && s->n < s->room ? SIMIDX_OK : make_room(s, err);
+		int rc = s->n < s->cap ? SIMIDX_OK : make_room(s, err);
 
 		if (rc)
 			return rc;
-		some = n < s->room - s->n ? n : s->room - s->n;
+		some = n < s->cap - s->n ? n : s->cap - s->n;
 		memcpy(s->record + s->n * s->words, record, some * s->words * sizeof(uint64_t));
 		s->n += some;
 		s->count += some;
