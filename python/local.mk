@@ -19,6 +19,7 @@ EXTRA_DIST += \
 	python/simidx/_errors.py \
 	python/simidx/_index.py \
 	python/simidx/_simidx.pyi \
+	python/simidx/_tables.py \
 	python/simidx/py.typed \
 	python/wheel.sh \
 	python/tests/arrow_rows.py \
@@ -26,6 +27,7 @@ EXTRA_DIST += \
 	python/tests/test_arrow.py \
 	python/tests/test_dedup.py \
 	python/tests/test_index.py \
+	python/tests/test_join.py \
 	python/tests/test_life.py \
 	python/tests/test_pages.py \
 	python/tests/test_random.py \
@@ -48,6 +50,7 @@ python__simidx_la_SOURCES = \
 	python/module/py_dedup.c \
 	python/module/py_errors.c \
 	python/module/py_index.c \
+	python/module/py_join.c \
 	python/module/py_module.c \
 	python/module/py_rows.c \
 	python/module/py_search.c \

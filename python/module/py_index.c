@@ -286,6 +286,7 @@ static PyMethodDef methods[] = {
 	{ "search", py_index_search, METH_VARARGS, NULL },
 	{ "get", py_index_get, METH_VARARGS, NULL },
 	{ "pairs", py_index_pairs, METH_VARARGS, NULL },
+	{ "clusters", py_index_clusters, METH_VARARGS, NULL },
 	{ "walk", py_index_walk, METH_NOARGS, NULL },
 	{ "put", py_index_put, METH_VARARGS, NULL },
 	{ "put_if_new", py_index_put_if_new, METH_VARARGS, NULL },

@@ -73,6 +73,7 @@ int py_rows_query(const struct py_rows *rows, const struct py_index *self, size_
 PyObject *py_index_search(PyObject *self, PyObject *args);
 PyObject *py_index_get(PyObject *self, PyObject *args);
 PyObject *py_index_pairs(PyObject *self, PyObject *args);
+PyObject *py_index_clusters(PyObject *self, PyObject *args);
 PyObject *py_index_walk(PyObject *self, PyObject *args);
 PyObject *py_index_put(PyObject *self, PyObject *args);
 PyObject *py_index_put_if_new(PyObject *self, PyObject *args);

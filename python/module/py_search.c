@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Searches, look-ups and pairs of an Index.
+ * Searches and look-ups of an Index.
  */
 
 #include "py_index.h"
@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include <simidx_batch.h>
-#include <simidx_join.h>
 
 /* A match, and whose it is. */
 struct found {
@@ -213,81 +212,4 @@ PyObject *py_index_get(PyObject *object, PyObject *args)
 		return rc ? Py_NewRef(Py_None) : out;
 	Py_XDECREF(out);
 	return NULL;
-}
-
-/* ---- pairs ---- */
-
-struct pairs {
-	uint64_t *a, *b;
-	uint32_t *bits;
-	size_t n, room;
-	struct py_call *call;
-	int rc; /* SIMIDX_E_NOMEM: memory was short */
-};
-
-static int take_pairs(void *ctx, const simidx_pair *pairs, size_t n)
-{
-	struct pairs *all = ctx;
-
-	if (all->n + n > all->room) {
-		size_t room = 2 * all->room > all->n + n ? 2 * all->room : all->n + n;
-		uint64_t *a = realloc(all->a, room * sizeof(*a));
-		uint64_t *b = a ? realloc(all->b, room * sizeof(*b)) : NULL;
-		uint32_t *bits = b ? realloc(all->bits, room * sizeof(*bits)) : NULL;
-
-		all->a = a ? a : all->a;
-		all->b = b ? b : all->b;
-		all->bits = bits ? bits : all->bits;
-		if (!bits) {
-			all->rc = SIMIDX_E_NOMEM;
-			return 1;
-		}
-		all->room = room;
-	}
-	for (size_t i = 0; i < n; i++, all->n++) {
-		all->a[all->n] = pairs[i].id_a;
-		all->b[all->n] = pairs[i].id_b;
-		all->bits[all->n] = pairs[i].distance;
-	}
-	return 0;
-}
-
-static int pairs_stop(void *ctx)
-{
-	return py_stop(((struct pairs *)ctx)->call);
-}
-
-PyObject *py_index_pairs(PyObject *object, PyObject *args)
-{
-	struct py_index *self = (struct py_index *)object;
-	simidx_join_options how = SIMIDX_JOIN_OPTIONS_INIT;
-	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
-	struct pairs all = { .n = 0 };
-	PyObject *out = NULL;
-	struct py_call call;
-	simidx_error err;
-	long radius;
-	int rc;
-
-	if (!PyArg_ParseTuple(args, "lI", &radius, &how.threads) || py_index_begin(self, &call))
-		return NULL;
-	all.call = &call;
-	how.radius = radius < 0 ? SIMIDX_JOIN_DEFAULT_RADIUS : (unsigned)radius;
-	if (self->text)
-		how.flags = SIMIDX_JOIN_TEXT | (self->info.flags & SIMIDX_CREATE_FP2 ?
-						SIMIDX_JOIN_FP2 : 0);
-	how.stop = pairs_stop;
-	how.ctx = &all;
-	taker.pairs = take_pairs;
-	rc = simidx_pairs(self->index, NULL, &how, &taker, &err);
-	if (rc == SIMIDX_E_STOPPED && all.rc)
-		rc = err.code = all.rc;
-	if (!py_index_end(self, &call, rc, &err))
-		out = Py_BuildValue("(y#y#y#)", all.a, (Py_ssize_t)(all.n * 8),
-				    all.b, (Py_ssize_t)(all.n * 8), all.bits,
-				    (Py_ssize_t)(all.n * 4));
-	free(all.a);
-	free(all.b);
-	free(all.bits);
-	return out;
 }

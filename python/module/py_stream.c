@@ -3,7 +3,8 @@
 
 /*
  * Streams of Arrow batches: Stream reads one from any object that gives it, Batch is one of its
- * batches, and export_stream() makes a stream of an iterator of batches.
+ * batches, make_batch() makes one of columns, and export_stream() makes a stream of an iterator of
+ * batches.
  */
 
 #include "py_arrow.h"
@@ -139,6 +140,106 @@ int py_batch_column(PyObject *object, const char *name, struct arrow_held **held
 	return -1;
 }
 
+/* ---- a batch of buffers of Python ---- */
+
+#define MOST_COLUMNS 16
+#define MOST_BUFFERS 3
+
+/* What such a batch is made of. */
+struct made {
+	struct ArrowSchema schema[MOST_COLUMNS], *schemas[MOST_COLUMNS];
+	struct ArrowArray array[MOST_COLUMNS], *arrays[MOST_COLUMNS];
+	const void *bytes[MOST_COLUMNS][MOST_BUFFERS], *none;
+	Py_buffer view[MOST_COLUMNS][MOST_BUFFERS];
+	PyObject *columns; /* has the names and formats */
+};
+
+static void free_made(struct made *made)
+{
+	for (size_t i = 0; i < MOST_COLUMNS; i++)
+		for (size_t k = 0; k < MOST_BUFFERS; k++)
+			PyBuffer_Release(&made->view[i][k]);
+	Py_DECREF(made->columns);
+	free(made);
+}
+
+/* Any thread may drop the last reference. */
+static void release_made(struct ArrowArray *array)
+{
+	PyGILState_STATE state = PyGILState_Ensure();
+
+	free_made(array->private_data);
+	PyGILState_Release(state);
+	array->release = NULL;
+}
+
+/* It lies in what the array has, which lives longer. */
+static void release_nothing(struct ArrowSchema *schema)
+{
+	schema->release = NULL;
+}
+
+/* (name, format, nulls, (bitmap or None, buffer, ...)) */
+static int take_column(struct made *made, size_t i, PyObject *column, int64_t n)
+{
+	struct ArrowSchema *schema = made->schemas[i] = &made->schema[i];
+	struct ArrowArray *array = made->arrays[i] = &made->array[i];
+	long long nulls;
+	PyObject *buffers;
+
+	if (!PyArg_ParseTuple(column, "ssLO!", &schema->name, &schema->format, &nulls,
+			      &PyTuple_Type, &buffers))
+		return -1;
+	schema->flags = ARROW_FLAG_NULLABLE;
+	array->length = n;
+	array->null_count = nulls;
+	array->buffers = made->bytes[i];
+	array->n_buffers = PyTuple_Size(buffers);
+	for (Py_ssize_t k = 0; k < array->n_buffers && k < MOST_BUFFERS; k++) {
+		PyObject *buffer = PyTuple_GetItem(buffers, k);
+
+		if (buffer == Py_None)
+			continue;
+		if (PyObject_GetBuffer(buffer, &made->view[i][k], PyBUF_SIMPLE))
+			return -1;
+		made->bytes[i][k] = made->view[i][k].buf;
+	}
+	return 0;
+}
+
+/* make_batch(rows, columns): it holds the buffers, and copies none. */
+static PyObject *make_batch(PyObject *self, PyObject *args)
+{
+	struct ArrowSchema schema = { .format = "+s", .release = release_nothing };
+	struct ArrowArray array = { .n_buffers = 1, .release = release_made };
+	struct made *made = calloc(1, sizeof(*made));
+	PyObject *columns;
+	long long n;
+	int rc = 0;
+
+	(void)self;
+	if (!made)
+		return PyErr_NoMemory();
+	if (!PyArg_ParseTuple(args, "LO!", &n, &PyTuple_Type, &columns)) {
+		free(made);
+		return NULL;
+	}
+	made->columns = Py_NewRef(columns);
+	array.length = n;
+	array.n_children = schema.n_children = PyTuple_Size(columns);
+	for (Py_ssize_t i = 0; !rc && i < schema.n_children && i < MOST_COLUMNS; i++)
+		rc = take_column(made, (size_t)i, PyTuple_GetItem(columns, i), n);
+	if (rc) {
+		free_made(made);
+		return NULL;
+	}
+	schema.children = made->schemas;
+	array.children = made->arrays;
+	array.buffers = &made->none;
+	array.private_data = made;
+	return new_batch(arrow_hold(&schema, &array));
+}
+
 /* ---- Stream ---- */
 
 struct stream {
@@ -235,7 +336,7 @@ static PyType_Spec stream_spec = { "simidx.Stream", sizeof(struct stream), 0, Py
 /* Batches are made by Python, so each call takes the GIL. */
 struct source {
 	PyObject *batches; /* an iterator */
-	PyObject *input;   /* the Stream that they come from, and whose columns they have */
+	PyObject *input;   /* the Stream that they come from, or a Batch: whose columns they have */
 	char error[512];
 };
 
@@ -258,8 +359,13 @@ static void note_error(struct source *source)
 static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
 {
 	struct source *source = stream->private_data;
-	struct ArrowArrayStream *input = ((struct stream *)source->input)->stream;
+	struct ArrowArrayStream *input;
 
+	if (PyObject_TypeCheck(source->input, batch_type))
+		return arrow_copy_schema(arrow_schema(((struct batch *)source->input)->held), out)
+			       ? ENOMEM
+			       : 0;
+	input = ((struct stream *)source->input)->stream;
 	return input->get_schema(input, out);
 }
 
@@ -322,8 +428,12 @@ static PyObject *export_stream(PyObject *self, PyObject *args)
 	PyObject *batches, *input, *capsule;
 
 	(void)self;
-	if (!PyArg_ParseTuple(args, "OO!", &batches, stream_type, &input))
+	if (!PyArg_ParseTuple(args, "OO", &batches, &input))
 		return NULL;
+	if (!PyObject_TypeCheck(input, stream_type) && !PyObject_TypeCheck(input, batch_type)) {
+		PyErr_SetString(PyExc_TypeError, "neither a Stream nor a Batch");
+		return NULL;
+	}
 	stream = calloc(1, sizeof(*stream));
 	source = calloc(1, sizeof(*source));
 	capsule = stream && source ? PyCapsule_New(stream, "arrow_array_stream",
@@ -344,8 +454,10 @@ static PyObject *export_stream(PyObject *self, PyObject *args)
 
 static PyMethodDef functions[] = {
 	{ "export_stream", export_stream, METH_VARARGS,
-	  "export_stream(batches, stream): an iterator of Batch, with the columns of a Stream, as "
-	  "a capsule for __arrow_c_stream__()." },
+	  "export_stream(batches, like): an iterator of Batch, with the columns of a Stream or "
+	  "Batch, as a capsule for __arrow_c_stream__()." },
+	{ "make_batch", make_batch, METH_VARARGS,
+	  "make_batch(rows, ((name, format, nulls, (bitmap, buffer, ...)), ...)): a Batch." },
 	{ NULL, NULL, 0, NULL },
 };
 

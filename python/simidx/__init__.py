@@ -34,16 +34,19 @@ from ._errors import (
     UnknownError,
     UnsupportedError,
 )
-from ._index import IfNew, Index, Match, Matches, Pairs, fingerprint, fingerprints
+from ._index import Document, IfNew, Index, Match, Matches, fingerprint, fingerprints
 from ._simidx import Batch
 from ._simidx import version as __version__
+from ._tables import Clusters, Pairs
 
 __all__ = [
     "ArgumentError",
     "Batch",
     "BusyError",
+    "Clusters",
     "DamageError",
     "Deduplication",
+    "Document",
     "DuplicateError",
     "Error",
     "ExistsError",

@@ -12,11 +12,14 @@ from typing import Any, NamedTuple
 
 from . import _simidx
 from ._errors import ArgumentError
+from ._tables import Clusters, Pairs
 
 # As simidx.h has them.
 _READ_ONLY, _UNTRUSTED, _OPEN_CREATE = 1, 8, 32
 _NO_IDS, _FP2, _TIMES, NOTES = 2, 4, 16, 32
 _NO_ID = 2**64 - 1
+_LINKS = ("star", "single")
+_KEEP = ("smallest_id", "largest_id", "smallest_label")
 
 
 class Match(NamedTuple):
@@ -72,17 +75,6 @@ class IfNew(NamedTuple):
     """32 bits: to that one; 0xffffffff of what was added"""
 
 
-class Pairs(NamedTuple):
-    """Documents that are near to each other: a pair at each place."""
-
-    first: memoryview
-    """64 bits: the smaller id"""
-    second: memoryview
-    """64 bits"""
-    bits: memoryview
-    """32 bits: how many of the first fingerprint differ"""
-
-
 def _u64(data: bytes) -> memoryview:
     return memoryview(data).cast("Q")
 
@@ -123,6 +115,13 @@ def _columns(items: Any) -> tuple[Any, Any]:
     if _is_texts(items):
         return None, items
     return _numbers(items, "Q"), None
+
+
+def _choice(name: str, value: str, choices: tuple[str, ...]) -> int:
+    """The number of a choice."""
+    if value not in choices:
+        raise ArgumentError(f"{name}: {', '.join(choices)}, not {value!r}")
+    return choices.index(value)
 
 
 def _label(label: bytes | None) -> str | bytes | None:
@@ -278,9 +277,65 @@ class Index:
 
         Args:
             radius: bits of the first fingerprint that may differ; None = 3, and of texts 7.
+            threads: 0 = one a core.
+
+        Returns:
+            Pairs: three columns of the same length, by the smaller fingerprint and then the larger.
+
+        >>> import simidx, tempfile
+        >>> where = tempfile.TemporaryDirectory()
+        >>> index = Index(where.name + "/fps", create=True)
+        >>> _ = index.add([7, 6, 1 << 40])
+        >>> pairs = index.pairs(radius=1)
+        >>> list(zip(pairs.first, pairs.second, pairs.bits))
+        [(0, 1, 1)]
         """
         first, second, bits = self._index.pairs(-1 if radius is None else radius, threads)
         return Pairs(_u64(first), _u64(second), _u32(bits))
+
+    def clusters(
+        self,
+        *,
+        radius: int | None = None,
+        link: str = "star",
+        keep: str = "smallest_id",
+        max_size: int = 0,
+        threads: int = 0,
+    ) -> Clusters:
+        """Put documents that are near to each other into clusters, each with one that is to stay.
+
+        A document that is near to none is in no cluster.
+
+        Args:
+            radius: bits of the first fingerprint that may differ; None = 3, and of texts 7.
+            link: "star": each document of a cluster is near to its keeper. "single": each is near
+                to another one of it, so chains may lead far.
+            keep: which one is the keeper: "smallest_id", "largest_id", or "smallest_label".
+            max_size: at most so many documents in a cluster; 0 = any number.
+            threads: 0 = one a core.
+
+        Returns:
+            Clusters: five columns of the same length, a place for each document of a cluster.
+
+        >>> import simidx, tempfile
+        >>> where = tempfile.TemporaryDirectory()
+        >>> index = Index(where.name + "/fps", create=True)
+        >>> _ = index.add([0, 1, 3, 7, 0xff << 40])
+        >>> chain = index.clusters(radius=1, link="single")
+        >>> list(chain.cluster), list(chain.id), list(chain.is_keeper)
+        ([0, 0, 0, 0], [0, 1, 2, 3], [1, 0, 0, 0])
+        >>> list(index.clusters(radius=1).cluster)
+        [0, 0, 2, 2]
+        """
+        cluster, id, fingerprint, bits, is_keeper = self._index.clusters(
+            -1 if radius is None else radius,
+            threads,
+            _choice("link", link, _LINKS),
+            _choice("keep", keep, _KEEP),
+            max_size,
+        )
+        columns = (_u64(cluster), _u64(id), _u64(fingerprint), _u32(bits))
+        return Clusters(*columns, memoryview(is_keeper))
 
     # ---- changes: each call is stored as a whole, or not at all ----
 

@@ -226,6 +226,9 @@ def _buffer(array, i, size):
     return ctypes.string_at(array.buffers[i], size) if size and array.buffers[i] else b""
 
 
+_CODES = {"l": "q", "L": "Q", "i": "i", "I": "I", "g": "d"}
+
+
 def _offsets(array, code, width):
     size = (array.offset + array.length + 1) * width
     return struct.unpack(f"<{size // width}{code}", _buffer(array, 1, size))[array.offset :]
@@ -245,9 +248,9 @@ def _column(schema, array):
             far = size > 12
             whole = ctypes.string_at(array.buffers[2 + buffer] + place, size) if far else b""
             values.append((whole if far else view[4 : 4 + size]).decode())
-    elif kind in ("l", "g"):
-        code = {"l": "q", "g": "d"}[kind]
-        data = _buffer(array, 1, 8 * (offset + n))
+    elif kind in _CODES:
+        code = _CODES[kind]
+        data = _buffer(array, 1, struct.calcsize(code) * (offset + n))
         values = list(struct.unpack(f"<{offset + n}{code}", data)[offset:])
     elif kind == "b":
         data = _buffer(array, 1, (offset + n) // 8 + 1)

@@ -32,7 +32,7 @@ fi
 	exit 1
 }
 "$SX_PYTHON" -m pytest -q -rs -p no:cacheprovider --basetemp "$tmp/pytest" "$SX_SRCDIR/python/tests"
-for module in simidx simidx._index simidx._dedup; do
+for module in simidx simidx._dedup simidx._index; do
 	"$SX_PYTHON" -c 'import doctest, importlib, sys
 failed, tried = doctest.testmod(importlib.import_module(sys.argv[1]))
 print(sys.argv[1], tried, "examples")

@@ -23,6 +23,7 @@ CALLS = {
     "len": len,
     "list": list,
     "pairs": lambda index: index.pairs(),
+    "clusters": lambda index: index.clusters(),
     "stats": lambda index: index.stats(),
     "verify": lambda index: index.verify(),
     "backup": lambda index: index.backup(index.path + ".copy"),
