@@ -29,6 +29,7 @@ EXTRA_DIST += \
 	python/tests/test_index.py \
 	python/tests/test_join.py \
 	python/tests/test_life.py \
+	python/tests/test_load.py \
 	python/tests/test_pages.py \
 	python/tests/test_random.py \
 	$(python_tests)

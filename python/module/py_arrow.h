@@ -85,8 +85,4 @@ static inline int arrow_is_set(const void *bitmap, int64_t i)
 /** simidx.Stream and simidx.Batch. Return 0, or -1 with an exception. */
 int py_stream_add(PyObject *module);
 
-/** The column of a Batch by its name, borrowed; *held is the batch. -1 with an exception. */
-int py_batch_column(PyObject *batch, const char *name, struct arrow_held **held,
-		    const struct ArrowSchema **schema, const struct ArrowArray **array);
-
 #endif /* PY_ARROW_H */

@@ -80,10 +80,10 @@ static void take_string(struct py_text *text, const struct ArrowArray *array, in
 	text->bytes = text->size ? (const char *)array->buffers[2] + first : "";
 }
 
-/* `n` texts, of which `first` is the number of the first in the buffers. */
 static int from_array(struct py_texts *texts, const struct ArrowSchema *schema,
-		      const struct ArrowArray *array, int64_t first, int64_t n)
+		      const struct ArrowArray *array)
 {
+	int64_t first = array->offset, n = array->length;
 	const char *format = schema->format;
 	int is_view = strcmp(format, "vu") == 0 || strcmp(format, "vz") == 0;
 	int is_large = strcmp(format, "U") == 0 || strcmp(format, "Z") == 0;
@@ -117,30 +117,12 @@ int py_texts_from(struct py_texts *texts, PyObject *object)
 		return 0;
 	texts->held = arrow_of_object(object);
 	if (texts->held)
-		rc = from_array(texts, arrow_schema(texts->held), arrow_array(texts->held),
-				arrow_array(texts->held)->offset, arrow_array(texts->held)->length);
+		rc = from_array(texts, arrow_schema(texts->held), arrow_array(texts->held));
 	else if (!PyErr_Occurred())
 		rc = from_sequence(texts, object);
 	if (rc)
 		py_texts_free(texts);
 	return rc;
-}
-
-int py_texts_from_batch(struct py_texts *texts, PyObject *batch, const char *name)
-{
-	const struct ArrowSchema *schema;
-	const struct ArrowArray *array;
-	struct arrow_held *held;
-
-	memset(texts, 0, sizeof(*texts));
-	if (py_batch_column(batch, name, &held, &schema, &array))
-		return -1;
-	texts->held = arrow_keep(held);
-	if (!from_array(texts, schema, array, arrow_array(held)->offset + array->offset,
-			arrow_array(held)->length))
-		return 0;
-	py_texts_free(texts);
-	return -1;
 }
 
 void py_texts_free(struct py_texts *texts)
@@ -153,14 +135,24 @@ void py_texts_free(struct py_texts *texts)
 
 /* ---- numbers ---- */
 
+static int has_nulls(const struct ArrowArray *array)
+{
+	int64_t i = 0;
+
+	if (array->null_count >= 0)
+		return array->null_count > 0;
+	while (i < array->length && arrow_is_set(array->buffers[0], array->offset + i))
+		i++;
+	return i < array->length;
+}
+
 static int numbers_of_array(struct py_numbers *numbers, size_t width, const char *what)
 {
 	const struct ArrowArray *array = arrow_array(numbers->held);
 	const char *format = arrow_schema(numbers->held)->format;
 
 	if (!format[0] || format[1] || !strchr(width == 8 ? "lL" : "iI", format[0]) ||
-	    array->null_count > 0 ||
-	    (array->null_count && array->buffers[0])) {
+	    has_nulls(array)) {
 		py_refuse("%s: an Arrow array of %zu-bit integers without nulls is expected, not "
 			  "of type \"%.40s\"",
 			  what, 8 * width, format);

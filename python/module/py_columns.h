@@ -28,9 +28,6 @@ struct py_texts {
 /** Take texts from an object; None gives none. Returns 0, or -1 with an exception. */
 int py_texts_from(struct py_texts *texts, PyObject *object);
 
-/** Those of a column of a Batch. */
-int py_texts_from_batch(struct py_texts *texts, PyObject *batch, const char *name);
-
 void py_texts_free(struct py_texts *texts);
 
 /** Numbers; all zero = none were given. */

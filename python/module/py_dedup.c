@@ -265,23 +265,18 @@ static int add_all(struct py_dedup *self, const struct py_texts *texts,
 	return rc;
 }
 
-/* add(batch, text column, label column or None), or add(sequence of texts, None, None) */
+/* add(texts, labels or None) */
 static PyObject *dedup_add(PyObject *object, PyObject *args)
 {
 	struct py_dedup *self = (struct py_dedup *)object;
 	struct py_texts texts, labels = { .n = 0 };
-	const char *text_name, *label_name;
-	PyObject *rows;
+	PyObject *given, *given_labels;
 	simidx_error err;
 	int rc;
 
-	if (!PyArg_ParseTuple(args, "Ozz", &rows, &text_name, &label_name))
+	if (!PyArg_ParseTuple(args, "OO", &given, &given_labels) || py_texts_from(&texts, given))
 		return NULL;
-	rc = text_name ? py_texts_from_batch(&texts, rows, text_name) : py_texts_from(&texts, rows);
-	if (rc)
-		return NULL;
-	rc = label_name && py_texts_from_batch(&labels, rows, label_name);
-	rc = rc || begin(self);
+	rc = py_texts_from(&labels, given_labels) || begin(self);
 	if (!rc)
 		rc = end(self, add_all(self, &texts, &labels, &err), &err);
 	py_texts_free(&texts);

@@ -290,6 +290,7 @@ static PyMethodDef methods[] = {
 	{ "walk", py_index_walk, METH_NOARGS, NULL },
 	{ "put", py_index_put, METH_VARARGS, NULL },
 	{ "put_if_new", py_index_put_if_new, METH_VARARGS, NULL },
+	{ "load", py_index_load, METH_VARARGS, NULL },
 	{ "delete", py_index_delete, METH_VARARGS, NULL },
 	{ "delete_older", py_index_delete_older, METH_VARARGS, NULL },
 	{ NULL, NULL, 0, NULL },

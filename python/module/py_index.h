@@ -77,6 +77,7 @@ PyObject *py_index_clusters(PyObject *self, PyObject *args);
 PyObject *py_index_walk(PyObject *self, PyObject *args);
 PyObject *py_index_put(PyObject *self, PyObject *args);
 PyObject *py_index_put_if_new(PyObject *self, PyObject *args);
+PyObject *py_index_load(PyObject *self, PyObject *args);
 PyObject *py_index_delete(PyObject *self, PyObject *args);
 PyObject *py_index_delete_older(PyObject *self, PyObject *args);
 

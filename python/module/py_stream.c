@@ -100,9 +100,58 @@ static PyObject *batch_take(PyObject *self, PyObject *args)
 	return new_batch(arrow_hold(&schema, &taken));
 }
 
+static PyObject *batch_column(PyObject *self, PyObject *args)
+{
+	struct arrow_held *held = ((struct batch *)self)->held;
+	const struct ArrowSchema *schema = arrow_schema(held);
+	const struct ArrowArray *rows = arrow_array(held);
+	struct ArrowSchema column;
+	struct ArrowArray array;
+	const char *name;
+	int64_t i = 0;
+
+	if (!PyArg_ParseTuple(args, "s", &name))
+		return NULL;
+	while (i < schema->n_children &&
+	       (!schema->children[i]->name || strcmp(schema->children[i]->name, name) != 0))
+		i++;
+	if (i == schema->n_children)
+		return py_refuse("the stream has no column \"%.100s\"", name);
+	if (arrow_copy_schema(schema->children[i], &column))
+		return PyErr_NoMemory();
+	if (arrow_share(held, rows->children[i], &array)) {
+		column.release(&column);
+		return PyErr_NoMemory();
+	}
+	if (array.length != rows->length && array.null_count)
+		array.null_count = -1; /* not known */
+	array.offset += rows->offset;
+	array.length = rows->length;
+	return new_batch(arrow_hold(&column, &array));
+}
+
+static PyObject *batch_names(PyObject *self, PyObject *args)
+{
+	const struct ArrowSchema *schema = arrow_schema(((struct batch *)self)->held);
+	PyObject *list = PyList_New(0);
+
+	(void)args;
+	for (int64_t i = 0; list && i < schema->n_children; i++) {
+		const char *name = schema->children[i]->name;
+		PyObject *text = PyUnicode_FromString(name ? name : "");
+
+		if (!text || PyList_Append(list, text))
+			Py_CLEAR(list);
+		Py_XDECREF(text);
+	}
+	return list;
+}
+
 static PyMethodDef batch_methods[] = {
 	{ "__arrow_c_array__", batch_capsules, METH_VARARGS,
 	  "The rows, for other libraries that know Arrow." },
+	{ "column", batch_column, METH_VARARGS, "column(name): one column, as an Arrow array." },
+	{ "names", batch_names, METH_NOARGS, "names(): those of the columns." },
 	{ "take", batch_take, METH_VARARGS, "take(keep): the rows whose byte in `keep` is not 0." },
 	{ NULL, NULL, 0, NULL },
 };
@@ -118,27 +167,6 @@ static PyType_Slot batch_slots[] = {
 static PyType_Spec batch_spec = { "simidx.Batch", sizeof(struct batch), 0,
 				  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
 				  batch_slots };
-
-int py_batch_column(PyObject *object, const char *name, struct arrow_held **held,
-		    const struct ArrowSchema **schema, const struct ArrowArray **array)
-{
-	const struct ArrowSchema *all;
-
-	if (!PyObject_TypeCheck(object, batch_type)) {
-		PyErr_SetString(PyExc_TypeError, "no Batch");
-		return -1;
-	}
-	*held = ((struct batch *)object)->held;
-	all = arrow_schema(*held);
-	for (int64_t i = 0; i < all->n_children; i++)
-		if (all->children[i]->name && strcmp(all->children[i]->name, name) == 0) {
-			*schema = all->children[i];
-			*array = arrow_array(*held)->children[i];
-			return 0;
-		}
-	py_refuse("the stream has no column \"%.100s\"", name);
-	return -1;
-}
 
 /* ---- a batch of buffers of Python ---- */
 

@@ -7,8 +7,11 @@
 
 #include "py_index.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <simidx_load.h>
 
 /* Changes between two looks for signals. */
 #define AT_ONCE 1024
@@ -279,4 +282,110 @@ PyObject *py_index_delete_older(PyObject *object, PyObject *args)
 	if (py_index_end(self, &call, rc, &err))
 		return NULL;
 	return PyLong_FromUnsignedLongLong(n);
+}
+
+/* ---- loading ---- */
+
+struct loading {
+	simidx_loader *loader;
+	struct py_call *call;
+	uint64_t n; /* rows that were put */
+	char refused[400]; /* why the first row was that may not be left out */
+};
+
+static void note_rejected(void *ctx, uint64_t row, const char *reason)
+{
+	struct loading *all = ctx;
+
+	if (!*all->refused)
+		snprintf(all->refused, sizeof(all->refused), "row %llu: %s",
+			 (unsigned long long)row, reason);
+}
+
+static int stop_loading(void *ctx)
+{
+	struct loading *all = ctx;
+
+	return *all->refused || py_stop(all->call);
+}
+
+/* A batch: columns as put() takes them. */
+static int load_some(struct py_index *self, struct loading *all, PyObject *columns)
+{
+	PyObject *fps, *texts, *ids, *labels, *times;
+	struct py_rows rows;
+	simidx_error err;
+	int rc;
+
+	if (!PyArg_ParseTuple(columns, "OOOOO", &fps, &texts, &ids, &labels, &times))
+		return -1;
+	rc = py_rows_from(&rows, self, fps, texts) || take_columns(&rows, ids, labels, times) ||
+	     py_index_begin(self, all->call);
+	if (!rc) {
+		rc = py_rows_sketch(&rows, self, 0, all->call, &err);
+		for (size_t i = 0; !rc && i < rows.n; i++) {
+			simidx_doc doc = make_doc(&rows, self, i);
+
+			rc = stop(all->call, i, &err);
+			if (!rc)
+				rc = simidx_loader_put(all->loader, &doc, NULL, &err);
+		}
+		all->n += rows.n;
+		rc = py_index_end(self, all->call, rc, &err);
+	}
+	py_rows_free(&rows);
+	return rc;
+}
+
+static int load_all(struct py_index *self, struct loading *all, const char *path,
+		    const simidx_loader_options *how, PyObject *batches,
+		    simidx_loader_report *report)
+{
+	PyObject *columns;
+	simidx_error err;
+	int rc;
+
+	if (py_index_begin(self, all->call))
+		return -1;
+	rc = simidx_loader_open(path, NULL, how, &all->loader, &err);
+	rc = py_index_end(self, all->call, rc, &err);
+	while (!rc && (columns = PyIter_Next(batches))) {
+		rc = load_some(self, all, columns);
+		Py_DECREF(columns);
+	}
+	if (rc || PyErr_Occurred() || py_index_begin(self, all->call))
+		return -1;
+	rc = simidx_loader_finish(all->loader, report, &err);
+	if (rc == SIMIDX_E_STOPPED && *all->refused) {
+		rc = err.code = SIMIDX_E_DUPLICATE;
+		strcpy(err.text, all->refused);
+	}
+	return py_index_end(self, all->call, rc, &err);
+}
+
+/* load(batches, path, duplicates, flags, threads, memory, tmpdir): how many rows are in it. */
+PyObject *py_index_load(PyObject *object, PyObject *args)
+{
+	struct py_index *self = (struct py_index *)object;
+	simidx_loader_options how = SIMIDX_LOADER_OPTIONS_INIT;
+	simidx_loader_report report = SIMIDX_LOADER_REPORT_INIT;
+	struct py_call call;
+	struct loading all = { .call = &call };
+	unsigned long long memory;
+	PyObject *batches, *path;
+	int rc;
+
+	if (!PyArg_ParseTuple(args, "OO&IIIKz", &batches, PyUnicode_FSConverter, &path,
+			      &how.duplicates, &how.flags, &how.threads, &memory, &how.tmpdir))
+		return NULL;
+	how.memory = memory;
+	how.rejected = note_rejected;
+	how.stop = stop_loading;
+	how.ctx = &all;
+	rc = load_all(self, &all, PyBytes_AsString(path), &how, batches, &report);
+	Py_BEGIN_ALLOW_THREADS
+	simidx_loader_close(all.loader);
+	Py_END_ALLOW_THREADS
+	Py_DECREF(path);
+	return rc ? NULL : PyLong_FromUnsignedLongLong(all.n - report.left_out);
 }

@@ -68,7 +68,8 @@ class Deduplication:
         self.kept = 0
         self._stream = stream
         self._decider = decider
-        self._columns = (text, id)
+        self._text = text
+        self._id = id
         self._evidence = evidence
         self._opened = opened
         self._batches = self._run()
@@ -92,7 +93,7 @@ class Deduplication:
         keep = bytearray()
         try:
             for batch in self._stream:
-                self._decider.add(batch, *self._columns)
+                self._decider.add(batch.column(self._text), self._id and batch.column(self._id))
                 waiting.append(batch)
                 self._take(keep)
                 yield from self._ready(waiting, keep)
@@ -239,7 +240,7 @@ def dedup_texts(
     try:
         rest = iter(texts)
         while some := list(islice(rest, _AT_ONCE)):
-            decider.add(some, None, None)
+            decider.add(some, None)
             waiting.extend(some)
             yield from decided()
         decider.flush()

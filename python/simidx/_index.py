@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from . import _simidx
-from ._errors import ArgumentError
+from ._errors import ArgumentError, StateError
 from ._tables import Clusters, Pairs
 
 # As simidx.h has them.
@@ -19,6 +19,7 @@ _READ_ONLY, _UNTRUSTED, _OPEN_CREATE = 1, 8, 32
 _NO_IDS, _FP2, _TIMES, NOTES = 2, 4, 16, 32
 _NO_ID = 2**64 - 1
 _LINKS = ("star", "single")
+_DUPLICATES = ("refuse", "first", "last")
 _KEEP = ("smallest_id", "largest_id", "smallest_label")
 
 
@@ -178,6 +179,8 @@ class Index:
         create_flags = _TIMES * times + _NO_IDS * (not ids) + NOTES * _notes
         made_by = extractor if texts or extractor else None
         self._index = _simidx.Index(path, open_flags, create_flags, bits, plan, expect, made_by)
+        self._open_flags = open_flags & ~_OPEN_CREATE
+        self._is_closed = False
         self.path = path
 
     def __enter__(self) -> Index:
@@ -200,6 +203,7 @@ class Index:
     def close(self) -> None:
         """Close it. Calls of other threads end first; what comes later raises StateError."""
         self._index.close()
+        self._is_closed = True
 
     def stats(self) -> dict[str, Any]:
         """What it is and holds: plan, bits, profile, documents, file_bytes and others."""
@@ -392,6 +396,84 @@ class Index:
             -1 if asked is None else asked,
         )
         return IfNew(memoryview(new), _u64(found), _u32(distances))
+
+    def load(
+        self,
+        rows: Any,
+        *,
+        fp: str = "fp",
+        text: str = "text",
+        id: str = "id",
+        label: str = "label",
+        time: str = "time",
+        duplicates: str = "refuse",
+        threads: int = 0,
+        memory: int = 0,
+        tmpdir: str | None = None,
+    ) -> int:
+        """Add many documents at once: the index is built anew, with them, and put in its place.
+
+        This is faster than add() for more rows than the index has. It needs space on the disk for
+        a second index and for temporary files. All is stored, or nothing. Searches go on with the
+        old index meanwhile, and those of other threads and processes that come in the moment of
+        the exchange raise MovedError. So do other processes that have the index open from then on.
+
+        Args:
+            rows: anything with __arrow_c_stream__(), with a column of fingerprints (64-bit
+                integers) or, in an index of texts, of texts; ids (64-bit integers), labels
+                (strings, a null for one without) and times (32-bit integers, seconds since 1970)
+                are taken where there is such a column. None of the numbers may be a null.
+            fp: name of the column with fingerprints; in an index of texts it is not read.
+            text: name of the column with texts.
+            id: name of the column with ids; if there is none, documents get the next ids.
+            label: name of the column with labels.
+            time: name of the column with times, if the index keeps times; without it is now.
+            duplicates: what a row with an id or label does that is there: "refuse" raises
+                DuplicateError, "first" and "last" say which document stays.
+            threads: of sorting; 0 = one a core, two at most.
+            memory: bytes to work in, at least 64 MiB; 0 = 1 GiB.
+            tmpdir: for temporary files; None = beside the index.
+
+        Returns:
+            int: how many of the rows are in the index now.
+
+        >>> import simidx, tempfile
+        >>> where = tempfile.TemporaryDirectory()
+        >>> index = Index(where.name + "/fps", create=True)
+        >>> _ = index.add([7, 7, 1 << 40])
+        >>> near = Index(where.name + "/near", create=True)
+        >>> near.load(index.clusters(), fp="fingerprint")
+        2
+        >>> near.get(id=1).fingerprint
+        7
+        """
+        if self._open_flags & _READ_ONLY:
+            raise StateError("the index was opened read-only")
+        choice = _choice("duplicates", duplicates, _DUPLICATES)
+        batches = _simidx.Stream(rows)
+        is_texts = bool(self.stats()["profile"])
+
+        def columns() -> Iterator[tuple[Any, ...]]:
+            for batch in batches:
+                names = batch.names()
+                optional = [batch.column(n) if n in names else None for n in (id, label, time)]
+                main = batch.column(text if is_texts else fp)
+                yield (None, main, *optional) if is_texts else (main, None, *optional)
+
+        n = self._index.load(
+            columns(),
+            self.path,
+            choice,
+            self._open_flags & _UNTRUSTED,
+            threads,
+            memory,
+            tmpdir,
+        )
+        # Who uses the old one, such as an iteration, has a reference to it.
+        self._index = _simidx.Index(self.path, self._open_flags, 0, 64, None, 0, None)
+        if self._is_closed:
+            self._index.close()
+        return n
 
     def delete(self, *, ids: Any = None, labels: Sequence[str | bytes] | None = None) -> int:
         """Delete documents by their ids or labels. Returns how many were there."""

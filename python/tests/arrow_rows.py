@@ -2,8 +2,8 @@
 # Copyright the libsimidx authors
 """A producer and a consumer of Arrow batches through capsules: tests need no library for it.
 
-Columns are (name, format, values): "u", "U", "vu" of str, "l" of int, "g" of float, "b" of bool,
-"+l" of lists of int, "+s" of pairs of int and str. None is a null.
+Columns are (name, format, values): "u", "U", "vu" of str, "l", "L", "i", "I" of int, "g" of float,
+"b" of bool, "+l" of lists of int, "+s" of pairs of int and str. None is a null.
 """
 
 import ctypes
@@ -68,6 +68,7 @@ StreamStruct._fields_ = [
     ("private_data", ctypes.c_void_p),
 ]
 
+_CODES = {"l": "q", "L": "Q", "i": "i", "I": "I", "g": "d"}
 released = 0
 """Arrays that consumers have given back."""
 _alive = []  # what the structs point to, for as long as the tests run
@@ -120,9 +121,8 @@ def _parts(kind, values):
         if kind == "vu":
             return _views(encoded), []
         return _strings(encoded, "i" if kind == "u" else "q"), []
-    if kind in ("l", "g"):
-        code = {"l": "q", "g": "d"}[kind]
-        return [struct.pack(f"<{n}{code}", *(value or 0 for value in values))], []
+    if kind in _CODES:
+        return [struct.pack(f"<{n}{_CODES[kind]}", *(value or 0 for value in values))], []
     if kind == "b":
         return [_bits(values)], []
     if kind == "+l":
@@ -224,9 +224,6 @@ class Producer:
 
 def _buffer(array, i, size):
     return ctypes.string_at(array.buffers[i], size) if size and array.buffers[i] else b""
-
-
-_CODES = {"l": "q", "L": "Q", "i": "i", "I": "I", "g": "d"}
 
 
 def _offsets(array, code, width):

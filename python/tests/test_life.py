@@ -24,6 +24,7 @@ CALLS = {
     "list": list,
     "pairs": lambda index: index.pairs(),
     "clusters": lambda index: index.clusters(),
+    "load": lambda index: index.load(arrow_rows.Producer([[("fp", "l", [1])]])),
     "stats": lambda index: index.stats(),
     "verify": lambda index: index.verify(),
     "backup": lambda index: index.backup(index.path + ".copy"),
