@@ -17,6 +17,7 @@ EXTRA_DIST += \
 	python/simidx/__init__.py \
 	python/simidx/_dedup.py \
 	python/simidx/_errors.py \
+	python/simidx/_evidence.py \
 	python/simidx/_index.py \
 	python/simidx/_simidx.pyi \
 	python/simidx/_tables.py \

@@ -17,16 +17,17 @@
 
 #define MOST_AGAINST 64
 
-/* By what a row was decided. */
-enum rule { KEPT, EQUAL, TEXT, SKETCH, FINGERPRINT };
+/* By what a row was decided. Of an empty one, which is kept, too, nothing is a near-duplicate. */
+enum rule { EMPTY = -1, KEPT, EQUAL, TEXT, SKETCH, FINGERPRINT };
 
-/* What is told of a row: _dedup.py reads it as "dqQii". */
+/* What is told of a row: _dedup.py reads it as "dqQiiq". */
 struct decision {
-	double similarity; /* 0 of a row that is kept, -1 where fingerprints decided */
-	int64_t keeper;    /* number of the row that stays for it; -1: a document of an index */
-	uint64_t id;       /* of that document */
-	int32_t against;   /* which other index it is in; -1 = none */
-	enum rule rule;
+	double similarity;  /* 0 of a row that is kept, -1 where fingerprints decided */
+	int64_t keeper;     /* which of the KEPT rows stays for it; -1: a document of an index */
+	uint64_t id;        /* of that document */
+	int32_t against;    /* which other index it is in; -1 = none */
+	int32_t rule;       /* enum rule */
+	int64_t label_size; /* 0: it has none */
 };
 
 struct py_dedup {
@@ -39,20 +40,19 @@ struct py_dedup {
 	simidx_dedup *dedup; /* NULL: it is closed */
 	struct py_call call; /* of the one that goes on */
 	atomic_ulong caller; /* its thread */
-	uint64_t n_rows;     /* that were decided */
-	uint64_t *kept;      /* their numbers, by handle */
-	size_t n_kept, kept_room;
 	struct decision *decided; /* since they were last taken */
 	size_t n_decided, decided_room;
+	char *labels; /* of them, one behind the other */
+	size_t labels_size, labels_room;
 };
 
-/* Room for one more. */
+/* Room for `n` items of a size. */
 static int grow(void *at, size_t *room, size_t n, size_t size)
 {
-	size_t more = *room ? 2 * *room : 1024;
+	size_t more = 2 * *room > n ? 2 * *room : n + 1024;
 	void *grown;
 
-	if (n < *room)
+	if (n <= *room)
 		return 0;
 	grown = realloc(*(void **)at, more * size);
 	if (!grown)
@@ -76,23 +76,26 @@ static int note_decided(void *ctx, const simidx_dedup_row *row, const simidx_ded
 	struct py_dedup *self = ctx;
 	struct decision *decision;
 
-	if (grow(&self->decided, &self->decided_room, self->n_decided, sizeof(*self->decided)) ||
-	    grow(&self->kept, &self->kept_room, self->n_kept, sizeof(*self->kept)))
+	if (grow(&self->decided, &self->decided_room, self->n_decided + 1,
+		 sizeof(*self->decided)) ||
+	    grow(&self->labels, &self->labels_room, self->labels_size + row->label_size, 1))
 		return SIMIDX_E_NOMEM;
+	if (row->label_size)
+		memcpy(self->labels + self->labels_size, row->label, row->label_size);
+	self->labels_size += row->label_size;
 	decision = &self->decided[self->n_decided++];
-	*decision = (struct decision){ .keeper = -1, .against = -1, .rule = KEPT };
-	if (n) {
-		decision->rule = rule_of(near);
-		decision->similarity = near->similarity;
-		decision->id = near->id;
-		if (near->keeper == SIMIDX_DEDUP_AGAINST)
-			decision->against = (int32_t)near->against;
-		else if (near->keeper != SIMIDX_DEDUP_EARLIER)
-			decision->keeper = (int64_t)self->kept[near->keeper];
-	} else if (!(row->flags & SIMIDX_DEDUP_EMPTY)) {
-		self->kept[self->n_kept++] = self->n_rows;
-	}
-	self->n_rows++;
+	*decision = (struct decision){ .keeper = -1, .against = -1,
+				       .rule = row->flags & SIMIDX_DEDUP_EMPTY ? EMPTY : KEPT,
+				       .label_size = (int64_t)row->label_size };
+	if (!n)
+		return 0;
+	decision->rule = rule_of(near);
+	decision->similarity = near->similarity;
+	decision->id = near->id;
+	if (near->keeper == SIMIDX_DEDUP_AGAINST)
+		decision->against = (int32_t)near->against;
+	else if (near->keeper != SIMIDX_DEDUP_EARLIER)
+		decision->keeper = (int64_t)near->keeper;
 	return 0;
 }
 
@@ -198,8 +201,8 @@ static void dedup_dealloc(PyObject *object)
 	PyTypeObject *type = Py_TYPE(object);
 
 	close_dedup(self);
-	free(self->kept);
 	free(self->decided);
+	free(self->labels);
 	PyObject_Free(object);
 	Py_DECREF(type);
 }
@@ -297,16 +300,17 @@ static PyObject *dedup_flush(PyObject *object, PyObject *args)
 	Py_RETURN_NONE;
 }
 
-/* The decisions that were not taken yet, as they are: _dedup.py knows the struct. */
+/* The decisions that were not taken yet, as they are, and their labels. */
 static PyObject *dedup_take(PyObject *object, PyObject *args)
 {
 	struct py_dedup *self = (struct py_dedup *)object;
-	size_t n = self->n_decided;
+	size_t n = self->n_decided, size = self->labels_size;
 
 	(void)args;
-	self->n_decided = 0;
-	return PyBytes_FromStringAndSize((const char *)self->decided,
-					 (Py_ssize_t)(n * sizeof(*self->decided)));
+	self->n_decided = self->labels_size = 0;
+	return Py_BuildValue("y#y#", n ? (const char *)self->decided : "",
+			     (Py_ssize_t)(n * sizeof(*self->decided)), size ? self->labels : "",
+			     (Py_ssize_t)size);
 }
 
 static PyMethodDef methods[] = {

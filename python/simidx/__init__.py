@@ -14,7 +14,7 @@ array. Texts are a list of str, or an Arrow array of strings, which is faster. W
 many numbers is a memoryview: numpy.asarray() takes it without a copy.
 """
 
-from ._dedup import Deduplication, Row, dedup, dedup_texts
+from ._dedup import Deduplication, dedup, dedup_texts
 from ._errors import (
     ArgumentError,
     BusyError,
@@ -34,6 +34,7 @@ from ._errors import (
     UnknownError,
     UnsupportedError,
 )
+from ._evidence import Evidence, Row
 from ._index import Document, IfNew, Index, Match, Matches, fingerprint, fingerprints
 from ._simidx import Batch
 from ._simidx import version as __version__
@@ -49,6 +50,7 @@ __all__ = [
     "Document",
     "DuplicateError",
     "Error",
+    "Evidence",
     "ExistsError",
     "IOError",
     "IfNew",

@@ -10,11 +10,12 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from . import _simidx
 from ._errors import ArgumentError
-from ._index import NOTES, Index
+from ._evidence import Evidence, Keepers, Row
+from ._index import NOTES, Index, decode_label
 
 _AT_ONCE = 1000
 _LASTING = 8
@@ -22,26 +23,14 @@ _REMEMBER = {"fingerprint": 0, "sketch": 1, "text": 2}
 _RULES = ("kept", "equal", "text", "sketch", "fingerprint")
 
 
-class Row(NamedTuple):
-    """Why a row was left out."""
-
-    row: int
-    """its number in the stream, from 0"""
-    keeper: int | None
-    """the row that stays for it; None: a document of an index"""
-    id: int | None
-    """of that document; None where a row of the stream stays"""
-    against: int | None
-    """which index of `against` it is in; None: `index`, or a row of the stream stays"""
-    similarity: float | None
-    """from 0 to 1; None where fingerprints decided"""
-    rule: str
-    """equal, text, sketch or fingerprint"""
+# Similarity, keeper, id, other index, rule and size of the label of each row.
+_DECISION = struct.Struct("dqQiiq")
 
 
-def _decisions(decider: _simidx.Dedup) -> Iterator[tuple[float, int, int, int, int]]:
-    """Similarity, keeper, id, other index and rule of each row, since the last call."""
-    return struct.iter_unpack("dqQii", decider.take())
+def _keep(data: bytes) -> bytes:
+    """A byte for each decision: 1 = the row stays."""
+    numbers = memoryview(data).cast("i")
+    return bytes(rule <= 0 for rule in numbers[7 :: _DECISION.size // 4])
 
 
 class Deduplication:
@@ -61,7 +50,9 @@ class Deduplication:
         decider: _simidx.Dedup,
         text: str,
         id: str | None,
-        evidence: Callable[[Row], object] | None,
+        evidence: Evidence | Callable[[Row], object] | None,
+        keepers: Keepers | None,
+        indexes: Sequence[_simidx.Index],
         opened: ExitStack,
     ) -> None:
         self.rows = 0
@@ -71,6 +62,8 @@ class Deduplication:
         self._text = text
         self._id = id
         self._evidence = evidence
+        self._keepers = keepers
+        self._indexes = indexes
         self._opened = opened
         self._batches = self._run()
 
@@ -105,23 +98,50 @@ class Deduplication:
 
     def _take(self, keep: bytearray) -> None:
         """What was decided since the last call."""
-        decisions = list(_decisions(self._decider))
-        keep += bytes(rule == 0 for *_, rule in decisions)
-        if self._evidence:
-            for row, (similarity, keeper, id, other, rule) in enumerate(decisions, self.rows):
-                if rule:
-                    self._evidence(
-                        Row(
-                            row,
-                            keeper if keeper >= 0 else None,
-                            id if keeper < 0 else None,
-                            other if other >= 0 else None,
-                            similarity if similarity >= 0 else None,
-                            _RULES[rule],
-                        )
-                    )
-        self.rows += len(decisions)
-        self.kept += sum(rule == 0 for *_, rule in decisions)
+        data, labels = self._decider.take()
+        mine = _keep(data)
+        keep += mine
+        if self._keepers:
+            why = self._why(self._keepers, data, labels)
+            if isinstance(self._evidence, Evidence):
+                self._evidence.add(why)
+            elif self._evidence:
+                for row in why:
+                    self._evidence(row)
+        self.rows += len(mine)
+        self.kept += sum(mine)
+
+    def _why(self, keepers: Keepers, data: bytes, labels: bytes) -> list[Row]:
+        """Of each row that is left out."""
+        rows, names, why, at = [], [], [], 0
+        decisions = enumerate(_DECISION.iter_unpack(data), self.rows)
+        for row, (similarity, keeper, id, other, rule, size) in decisions:
+            label = labels[at : at + size]
+            at += size
+            if rule == 0:
+                rows.append(row)
+                names.append(label)
+            elif rule > 0:
+                why.append((row, label or None, keeper, id, other, similarity, rule))
+        keepers.add(rows, names)
+        return [
+            Row(
+                row,
+                decode_label(label),
+                keepers.row(keeper) if keeper >= 0 else None,
+                keepers.label(keeper) if keeper >= 0 else self._label_of(other, id),
+                id if keeper < 0 else None,
+                other if other >= 0 else None,
+                similarity if similarity >= 0 else None,
+                _RULES[rule],
+            )
+            for row, label, keeper, id, other, similarity, rule in why
+        ]
+
+    def _label_of(self, other: int, id: int) -> str | bytes | None:
+        """Of a document of `index` (-1) or another one, if it is still there."""
+        found = self._indexes[other + 1].get(id, None)
+        return decode_label(found[2]) if found else None
 
     @staticmethod
     def _ready(waiting: deque[_simidx.Batch], keep: bytearray) -> Iterator[_simidx.Batch]:
@@ -141,8 +161,8 @@ def _open(
     similarity: float,
     threads: int,
     tmpdir: str | None,
-) -> tuple[_simidx.Dedup, ExitStack]:
-    """What decides, and what closes it and all that was opened for it."""
+) -> tuple[_simidx.Dedup, Sequence[_simidx.Index], ExitStack]:
+    """What decides, its index and the others, and what closes all that was opened for it."""
     if remember is not None and remember not in _REMEMBER:
         raise ArgumentError(f"remember: {', '.join(_REMEMBER)}, not {remember!r}")
     flags = 0 if index is None else _LASTING
@@ -156,9 +176,10 @@ def _open(
             opened.callback(index.close)
         what = remember or ("sketch" if index.stats()["flags"] & NOTES else "fingerprint")
         kept_of_each = _REMEMBER[what] if flags else 0
+        others = [other._index for other in against]
         decider = _simidx.Dedup(
             index._index,
-            [other._index for other in against],
+            others,
             similarity,
             flags,
             threads,
@@ -166,7 +187,7 @@ def _open(
             tmpdir,
         )
         opened.callback(decider.close)
-        return decider, opened.pop_all()
+        return decider, [index._index, *others], opened.pop_all()
 
 
 def dedup(
@@ -178,7 +199,7 @@ def dedup(
     index: Index | str | None = None,
     remember: str | None = None,
     against: Sequence[Index] = (),
-    evidence: Callable[[Row], object] | None = None,
+    evidence: Evidence | Callable[[Row], object] | None = None,
     threads: int = 0,
     tmpdir: str | None = None,
 ) -> Deduplication:
@@ -197,13 +218,28 @@ def dedup(
         remember: what it remembers of a text: "sketch" (the default of a new one, 200 bytes),
             "text" or "fingerprint".
         against: indexes of texts: what is near to one of their documents is left out, too.
-        evidence: called with a Row for each row that is left out, in their order.
+        evidence: an Evidence that takes the reasons for the rows that are left out; or what is
+            called with a Row for each of them, in their order.
         threads: 0 = one a core.
         tmpdir: for temporary files; None = $TMPDIR, or /tmp.
+
+    Returns:
+        Deduplication: an iterator of the batches with the rows that stay, and a stream of Arrow.
+
+    >>> import pyarrow, simidx
+    >>> rows = pyarrow.table({"n": [1, 2, 3], "text": ["One two.", "Four five.", "one TWO"]})
+    >>> evidence = simidx.Evidence()
+    >>> pyarrow.table(dedup(rows, evidence=evidence))["n"].to_pylist()
+    [1, 2]
+    >>> [(row["row"], row["keeper"], row["rule"]) for row in pyarrow.table(evidence).to_pylist()]
+    [(2, 0, 'text')]
     """
     source = _simidx.Stream(stream)
-    decider, opened = _open(index, remember, against, similarity, threads, tmpdir)
-    return Deduplication(source, decider, text, id, evidence, opened)
+    decider, indexes, opened = _open(index, remember, against, similarity, threads, tmpdir)
+    keepers = Keepers(tmpdir) if evidence is not None else None
+    if keepers:
+        opened.callback(keepers.close)
+    return Deduplication(source, decider, text, id, evidence, keepers, indexes, opened)
 
 
 def dedup_texts(
@@ -225,15 +261,15 @@ def dedup_texts(
     >>> [n for n, _ in dedup_texts([bridge, "A ship came.", bridge.upper()])]
     [0, 1]
     """
-    decider, opened = _open(index, remember, against, similarity, threads, tmpdir)
+    decider, _, opened = _open(index, remember, against, similarity, threads, tmpdir)
     waiting: deque[str | bytes | None] = deque()
     at = 0
 
     def decided() -> Iterator[tuple[int, str | bytes | None]]:
         nonlocal at
-        for *_, rule in _decisions(decider):
+        for stays in _keep(decider.take()[0]):
             text = waiting.popleft()
-            if rule == 0:
+            if stays:
                 yield at, text
             at += 1
 

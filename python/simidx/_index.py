@@ -125,7 +125,7 @@ def _choice(name: str, value: str, choices: tuple[str, ...]) -> int:
     return choices.index(value)
 
 
-def _label(label: bytes | None) -> str | bytes | None:
+def decode_label(label: bytes | None) -> str | bytes | None:
     if label is None:
         return None
     try:
@@ -268,13 +268,13 @@ class Index:
         if isinstance(label, str):
             label = label.encode()
         found = self._index.get(0 if id is None else id, label)
-        return found and Document(found[0], found[1], _label(found[2]), found[3])
+        return found and Document(found[0], found[1], decode_label(found[2]), found[3])
 
     def __iter__(self) -> Iterator[Document]:
         """All documents, by their ids. The file grows by what is written meanwhile."""
         for some in self._index.walk():
             for id, fingerprint, label, time in some:
-                yield Document(id, fingerprint, _label(label), time)
+                yield Document(id, fingerprint, decode_label(label), time)
 
     def pairs(self, *, radius: int | None = None, threads: int = 0) -> Pairs:
         """All pairs of documents that are near to each other.

@@ -32,9 +32,12 @@ fi
 	exit 1
 }
 "$SX_PYTHON" -m pytest -q -rs -p no:cacheprovider --basetemp "$tmp/pytest" "$SX_SRCDIR/python/tests"
-for module in simidx simidx._dedup simidx._index; do
-	"$SX_PYTHON" -c 'import doctest, importlib, sys
-failed, tried = doctest.testmod(importlib.import_module(sys.argv[1]))
+for module in simidx simidx._dedup simidx._evidence simidx._index; do
+	"$SX_PYTHON" -c 'import doctest, importlib, importlib.util, sys
+module = importlib.import_module(sys.argv[1])
+if hasattr(module, "dedup") and not importlib.util.find_spec("pyarrow"):
+    module.dedup.__doc__ = None
+failed, tried = doctest.testmod(module)
 print(sys.argv[1], tried, "examples")
 sys.exit(failed > 0 or not tried)' $module
 done

@@ -91,6 +91,69 @@ def test_a_second_day(where):
         assert 0 < len(new) < 250 and len(index) >= n + len(new)
 
 
+def evidence_of(seed, where, **how):
+    """Rows with ids, what stays, and the evidence, both as an iterator and as a stream."""
+    texts = make_rows(seed, 1500)
+    columns = [("text", "u", texts), ("key", "U", [f"r{i}" for i in range(len(texts))])]
+    parts = [[(n, k, v[i : i + 70]) for n, k, v in columns] for i in range(0, len(texts), 70)]
+    evidence = simidx.Evidence()
+    result = simidx.dedup(arrow_rows.Producer(parts), id="key", evidence=evidence, **how)
+    kept = [key for batch in result for key in arrow_rows.rows(batch)["key"]]
+    batches = [arrow_rows.rows(batch) for batch in evidence]
+    assert batches == [arrow_rows.rows(batch) for batch in simidx._simidx.Stream(evidence)]
+    rows = [row for batch in batches for row in zip(*batch.values())]
+    assert list(batches[0]) == list(simidx.Row._fields) and len(rows) == len(evidence)
+    return texts, kept, [simidx.Row(*row) for row in rows]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("is_lasting", [False, True])
+def test_evidence_as_arrow(where, threads, is_lasting):
+    how = {"index": where} if is_lasting else {}
+    texts, kept, rows = evidence_of(7, where, threads=threads, **how)
+    assert sorted(kept + [row.id for row in rows]) == sorted(f"r{i}" for i in range(len(texts)))
+    for row in rows:
+        assert row.id == f"r{row.row}" and row.keeper_id == f"r{row.keeper}" in kept
+        assert row.document is None and row.against is None
+        assert row.similarity == pytest.approx(jaccard(texts[row.row], texts[row.keeper]))
+        assert row.rule == ("equal" if texts[row.row] == texts[row.keeper] else "text")
+    if is_lasting:
+        _, again, rows = evidence_of(7, where, index=where)
+        assert again == [] and [row.row for row in rows] == list(range(1500))
+        with simidx.Index(where) as index:
+            for row in rows:
+                label = index.get(id=row.document).label
+                assert row.keeper is None and row.keeper_id == label
+            _, again, rows = evidence_of(7, where, against=[index])
+            assert again == [] and {row.against for row in rows} == {0}
+            assert {row.keeper_id for row in rows if row.keeper_id} == set(kept)
+
+
+def test_evidence_is_there_during_the_run():
+    texts = make_rows(2, 30000)
+    evidence = simidx.Evidence()
+    result = simidx.dedup(arrow_rows.Producer(batches(texts, 5000)), evidence=evidence)
+    seen = [len(evidence) for _ in result]
+    assert seen == sorted(seen) and 0 < seen[0] < seen[-1] == 30000 - result.kept
+    assert max(len(batch) for batch in evidence) <= 4096
+    assert sum(len(batch) for batch in evidence) == len(evidence)
+    assert all(v is None for v in arrow_rows.rows(next(iter(evidence)))["keeper_id"])
+
+
+def test_evidence_for_other_libraries():
+    evidence = simidx.Evidence()
+    row = simidx.Row(1, b"\xff\xc3\xa9", 0, "zero", None, None, None, "fingerprint")
+    want = row._replace(id="\ufffd\u00e9")._asdict()
+    pyarrow = pytest.importorskip("pyarrow")
+    assert pyarrow.table(evidence).to_pylist() == []
+    evidence.add([row] * 5000)
+    pyarrow.table(evidence).validate(full=True)
+    assert pyarrow.table(evidence).to_pylist() == [want] * 5000
+    assert pytest.importorskip("polars").DataFrame(evidence).to_dicts() == [want] * 5000
+    duckdb = pytest.importorskip("duckdb")
+    assert duckdb.sql("select distinct keeper_id from evidence").fetchall() == [("zero",)]
+
+
 def test_against_another_index(tmp_path, where):
     texts = make_rows(4, 600)
     kept_of(simidx.dedup(arrow_rows.Producer(batches(texts[:200], 50)), index=where))
