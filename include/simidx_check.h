@@ -82,6 +82,23 @@ void simidx_set_progress(simidx *index,
 					  uint64_t total),
 			 void *ctx);
 
+/**
+ * Have long work of this thread end with SIMIDX_E_STOPPED, when a function says so. It is asked now
+ * and then, in this thread, by
+ *  - simidx_open() with SIMIDX_OPEN_UNTRUSTED, simidx_check_pages() and simidx_verify();
+ *  - simidx_backup(), which leaves no copy then;
+ *  - all that waits for another writer, as simidx_writer_begin() does: when a signal arrives, and
+ *    where the other writer is of this process now and then;
+ *  - a merge: what was committed before is stored, and a later merge takes up the work
+ *    (simidx_writer_commit()).
+ * Others have a stop() among their parameters. An index of an engine does not ask.
+ *
+ * @param stop  non-zero ends the work. It must not call back into the library. NULL: nobody is
+ *              asked, as in a thread that has not called this
+ * @param ctx   passed to it
+ */
+void simidx_set_stop(int (*stop)(void *ctx), void *ctx);
+
 /** One thing that is wrong. */
 typedef struct simidx_problem {
 	const char *table; /**< sub-database, such as "t01" or "meta"; "tables" or "free pages" for
@@ -118,8 +135,8 @@ typedef struct simidx_verify_report {
  * @param ctx       passed to it
  * @param out       may be NULL
  * @return SIMIDX_OK if it is sound; SIMIDX_E_CORRUPT if there was a problem; SIMIDX_E_MOVED;
- *         SIMIDX_E_BUSY, at once, in an index of an engine: a writer of this handle has a
- *         transaction, or another thread checks it
+ *         SIMIDX_E_STOPPED; SIMIDX_E_BUSY, at once, in an index of an engine: a writer of this
+ *         handle has a transaction, or another thread checks it
  *
  * An index with one damaged copy of its header can be read, and the next commit mends the copy.
  * Cost: reads the whole file once.
@@ -140,7 +157,8 @@ int simidx_verify(simidx *index, void (*callback)(void *ctx, const simidx_proble
  * @return SIMIDX_OK if all pages are sound; SIMIDX_E_CORRUPT if there was a problem, or if the file
  *         is so damaged that there are no pages to check, and then the callback was not called;
  *         SIMIDX_E_BUSY: other processes commit too fast to look at one commit; SIMIDX_E_ARG: no
- *         path, or other flags; SIMIDX_E_NOMEM; the other codes of simidx_open()
+ *         path, or other flags; SIMIDX_E_STOPPED; SIMIDX_E_NOMEM; the other codes of
+ *         simidx_open()
  *
  * Cost: that of simidx_open() with SIMIDX_OPEN_UNTRUSTED.
  */
@@ -157,9 +175,9 @@ int simidx_check_pages(const char *path, unsigned flags,
  * @return SIMIDX_OK; SIMIDX_E_CORRUPT: the index is damaged, or the copy, and the text has the
  *         first problem; SIMIDX_E_MOVED: another index has taken its place, before the copy or
  *         meanwhile, or its directory was moved or removed, and there is no copy; SIMIDX_E_EXISTS,
- *         SIMIDX_E_NOT_FOUND (parent), SIMIDX_E_PERMISSION, SIMIDX_E_NO_SPACE, SIMIDX_E_IO: there
- *         is no copy; SIMIDX_E_UNKNOWN: the copy is complete and in its place, but a power cut may
- *         take it away, as the parent directory could not be synced
+ *         SIMIDX_E_NOT_FOUND (parent), SIMIDX_E_PERMISSION, SIMIDX_E_NO_SPACE, SIMIDX_E_IO,
+ *         SIMIDX_E_STOPPED: there is no copy; SIMIDX_E_UNKNOWN: the copy is complete and in its
+ *         place, but a power cut may take it away, as the parent directory could not be synced
  *
  * Cost: reads and writes what the index uses, pinning a snapshot meanwhile, and reads the copy
  * once.

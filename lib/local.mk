@@ -51,6 +51,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/util/sx_sort.h \
 	lib/util/sx_sorter.c \
 	lib/util/sx_sorter.h \
+	lib/util/sx_stop.c \
+	lib/util/sx_stop.h \
 	lib/util/sx_u64s.h \
 	lib/kernel/sx_bits.c \
 	lib/kernel/sx_bits.h \
@@ -71,6 +73,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/store/sx_dir.h \
 	lib/store/sx_env.c \
 	lib/store/sx_env.h \
+	lib/store/sx_env_copy.c \
+	lib/store/sx_env_copy.h \
 	lib/store/sx_file_check.c \
 	lib/store/sx_file_check.h \
 	lib/store/sx_lmdb_pages.h \

@@ -123,6 +123,7 @@ unit_suites = \
 	tests/unit/t_bits.c \
 	tests/unit/t_memtable.c \
 	tests/unit/t_near.c \
+	tests/unit/t_stop.c \
 	tests/unit/t_store.c \
 	tests/unit/t_store_model.c \
 	tests/unit/t_store_files.c \

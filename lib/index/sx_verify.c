@@ -26,6 +26,7 @@
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 #include "util/sx_hash.h"
+#include "util/sx_stop.h"
 #include "util/sx_struct.h"
 
 /* What was counted in one table. */
@@ -79,7 +80,7 @@ static void step(struct verify *v)
 
 static int check_stop(struct verify *v)
 {
-	if (v->stop && v->stop(v->stop_ctx))
+	if ((v->stop && v->stop(v->stop_ctx)) || sx_stop_asked())
 		return sx_fail(v->err, SIMIDX_E_STOPPED, "stopped; nothing has changed");
 	return SIMIDX_OK;
 }

@@ -39,6 +39,8 @@ static int check_trees(sx_pages *c, const sx_lmdb_meta *meta)
 		rc = sx_pages_check_tree(c, &c->table[t]);
 	if (!rc)
 		rc = sx_pages_check_tree(c, &free_pages);
+	if (c->stopped)
+		return rc;
 	if (!rc && !c->problems && c->newest_free && c->newest_free != c->txn)
 		sx_pages_bad(c, &free_pages,
 			     "the header page is of transaction %" PRIu64 ", the last list of "
@@ -138,6 +140,8 @@ int sx_page_check(sx_txn *txn, sx_page_problem *problem, void *ctx, simidx_error
 		rc = check_trees(c, &meta);
 		if (rc)
 			sx_fail_nomem(err);
+		else if (c->stopped)
+			rc = sx_fail(err, c->stopped, "stopped");
 		else if (c->problems)
 			rc = sx_fail(err, SIMIDX_E_CORRUPT, "%s%s", c->first,
 				     c->problems > 1 ? ", and more" : "");
@@ -211,6 +215,8 @@ int sx_page_other(sx_txn *txn, sx_page_roots *roots, sx_page_roots *other, simid
 		rc = sx_pages_check_tree(c, &free_pages);
 		if (rc)
 			sx_fail_nomem(err);
+		else if (c->stopped)
+			rc = sx_fail(err, c->stopped, "stopped");
 		else if (got != sizeof(*other) || other->magic != SX_LMDB_MAGIC || !other->txn ||
 			 other->txn >= roots->txn ||
 			 (other->txn + 1 == roots->txn &&

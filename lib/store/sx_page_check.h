@@ -23,8 +23,8 @@
  *
  * @param problem  may be NULL
  * @return SIMIDX_OK; SIMIDX_E_CORRUPT when there are problems, err describes the first;
- *         SIMIDX_E_BUSY when commits came too fast to look at one; SIMIDX_E_NOMEM; as
- *         sx_txn_renew()
+ *         SIMIDX_E_BUSY when commits came too fast to look at one; SIMIDX_E_STOPPED by
+ *         sx_stop_asked(); SIMIDX_E_NOMEM; as sx_txn_renew()
  *
  * Cost: reads all pages but those of long values, and the header of each of these; one bit of
  * memory a page of the file, and some pages.

@@ -12,6 +12,7 @@
 
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
+#include "util/sx_stop.h"
 
 #define FREE_STEP 512 /* page numbers of a list that are read at once */
 
@@ -359,6 +360,10 @@ static int check_page(sx_pages *c, sx_page_tree *tree, uint64_t number, unsigned
 		page = c->level[level] = sx_calloc(1, c->page_size);
 	if (!page)
 		return SIMIDX_E_NOMEM;
+	if (!c->value && !c->stopped && sx_stop_asked())
+		c->stopped = SIMIDX_E_STOPPED;
+	if (!c->value && c->stopped)
+		return SIMIDX_OK;
 	n = take_used(c, tree, number, 1) ? sx_pages_nodes(c, tree, number, is_leaf, page) : 0;
 	if (!n || (!c->value && !check_keys(c, tree, number, page, n, is_leaf, in)))
 		return SIMIDX_OK;

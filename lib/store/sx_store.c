@@ -20,6 +20,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "store/sx_env_copy.h"
 #include "store/sx_file_check.h"
 #include "store/sx_lmdb_pages.h"
 #include "store/sx_store_handle.h"
@@ -410,13 +411,6 @@ void sx_store_close(sx_store *store)
  * Copy
  */
 
-static int copy_to_fd(sx_env *env, void *ctx)
-{
-	const int *fd = ctx;
-
-	return mdb_env_copyfd2(env->env, *fd, MDB_CP_COMPACT);
-}
-
 int sx_store_copy(sx_store *store, const char *dir, simidx_error *err)
 {
 	int dir_fd, fd, rc = sx_store_check_fork(store, err);
@@ -430,8 +424,10 @@ int sx_store_copy(sx_store *store, const char *dir, simidx_error *err)
 	close(dir_fd);
 	if (fd < 0)
 		return sx_fail_errno(err, errno, "%s/" SX_DATA_NAME, dir);
-	rc = sx_env_begin(&store->env, copy_to_fd, &fd);
-	if (rc)
+	rc = sx_env_begin(&store->env, sx_env_copy, &fd);
+	if (rc == ECANCELED)
+		rc = sx_fail(err, SIMIDX_E_STOPPED, "stopped; there is no copy");
+	else if (rc)
 		rc = sx_env_fail(&store->env, rc, "cannot copy", err);
 	else
 		sx_env_leave(&store->env);

@@ -73,7 +73,7 @@ void sx_store_close(sx_store *store);
  * Copy a snapshot of a store into an empty directory, without free pages.
  *
  * @return SIMIDX_OK; SIMIDX_E_EXISTS when there is a data.mdb; SIMIDX_E_NO_SPACE; SIMIDX_E_FORK;
- *         SIMIDX_E_BUSY as of sx_txn_begin_read()
+ *         SIMIDX_E_BUSY as of sx_txn_begin_read(); SIMIDX_E_STOPPED by sx_stop_asked()
  */
 int sx_store_copy(sx_store *store, const char *dir, simidx_error *err);
 

@@ -31,6 +31,12 @@ static int fail_busy(const sx_store *store, simidx_error *err)
 		       holder);
 }
 
+static int fail_stopped(const sx_store *store, simidx_error *err)
+{
+	return sx_fail(err, SIMIDX_E_STOPPED, "%s: stopped while another writer had the lock",
+		       sx_store_path(store));
+}
+
 int sx_store_lock(sx_store *store, int wait_ms, simidx_error *err)
 {
 	int e, rc = sx_store_check_fork(store, err);
@@ -45,6 +51,8 @@ int sx_store_lock(sx_store *store, int wait_ms, simidx_error *err)
 			       store->env.data_fd, wait_ms);
 	if (e == EWOULDBLOCK)
 		return fail_busy(store, err);
+	if (e == ECANCELED)
+		return fail_stopped(store, err);
 	/* While we waited, the holder may have put another index here. */
 	if (!e || e == ENOENT)
 		rc = sx_store_check_path(store, err);
@@ -83,6 +91,8 @@ int sx_store_lock_merge(sx_store *store, int wait_ms, simidx_error *err)
 	if (e == EWOULDBLOCK)
 		return sx_fail(err, SIMIDX_E_BUSY, "%s: somebody else merges",
 			       sx_store_path(store));
+	if (e == ECANCELED)
+		return fail_stopped(store, err);
 	return e ? sx_fail_errno(err, e, "%s: the lock file " SX_WRITE_NAME, sx_store_path(store))
 		 : SIMIDX_OK;
 }

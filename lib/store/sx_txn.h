@@ -32,8 +32,9 @@ int sx_txn_renew(sx_txn *txn, simidx_error *err);
  * checked.
  *
  * @param wait_ms  milliseconds to wait at most; 0 = do not wait, -1 = forever
- * @return SIMIDX_OK; SIMIDX_E_BUSY when the time is over; SIMIDX_E_MOVED when another store is
- *         at the path now; SIMIDX_E_READ_ONLY; SIMIDX_E_FORK; the code of a failed system call
+ * @return SIMIDX_OK; SIMIDX_E_BUSY when the time is over; SIMIDX_E_STOPPED by sx_stop_asked();
+ *         SIMIDX_E_MOVED when another store is at the path now; SIMIDX_E_READ_ONLY; SIMIDX_E_FORK;
+ *         the code of a failed system call
  */
 int sx_store_lock(sx_store *store, int wait_ms, simidx_error *err);
 
@@ -44,8 +45,8 @@ void sx_store_unlock(sx_store *store);
  * The merger's lock: who has it merges, also while it does not have the write lock. Both can be had
  * in any order, as long as who has the write lock does not wait for this one.
  *
- * @return SIMIDX_OK; SIMIDX_E_BUSY when the time is over; SIMIDX_E_FORK; the code of a failed
- *         system call
+ * @return SIMIDX_OK; SIMIDX_E_BUSY when the time is over; SIMIDX_E_STOPPED by sx_stop_asked();
+ *         SIMIDX_E_FORK; the code of a failed system call
  */
 int sx_store_lock_merge(sx_store *store, int wait_ms, simidx_error *err);
 

@@ -13,8 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/sx_stop.h"
+
 #define MIN_SLEEP_MS 1
 #define MAX_SLEEP_MS 20
+#define ASK_MS 50 /* how often a thread that waits for another one asks whether to stop */
 
 /* A thread that wants the lock. */
 struct sx_waiter {
@@ -96,10 +99,27 @@ static void leave_queue(sx_write_lock *lock, struct sx_waiter *waiter)
 		lock->last = before;
 }
 
+/* Wait for a change until the deadline, or some time. 0 or an errno. */
+static int wait_for_change(sx_write_lock *lock, int64_t deadline)
+{
+	int64_t until = deadline;
+	struct timespec at;
+	int e;
+
+	if (sx_stop_is_set() && (until < 0 || until > now_ms() + ASK_MS))
+		until = now_ms() + ASK_MS;
+	if (until < 0)
+		return pthread_cond_wait(&lock->changed, &lock->mutex);
+	at = to_timespec(until);
+	e = pthread_cond_timedwait(&lock->changed, &lock->mutex, &at);
+	if (e != ETIMEDOUT || until == deadline)
+		return e;
+	return sx_stop_asked() ? ECANCELED : 0;
+}
+
 /* Take the turn of this process, in the order of coming. `deadline` < 0 = none. 0 or an errno. */
 static int take_turn(sx_write_lock *lock, int64_t deadline)
 {
-	struct timespec until = to_timespec(deadline < 0 ? 0 : deadline);
 	struct sx_waiter waiter = { NULL };
 	int e = 0, has_turn;
 
@@ -110,8 +130,7 @@ static int take_turn(sx_write_lock *lock, int64_t deadline)
 		lock->first = &waiter;
 	lock->last = &waiter;
 	while ((lock->first != &waiter || lock->is_taken) && !e)
-		e = deadline < 0 ? pthread_cond_wait(&lock->changed, &lock->mutex)
-				 : pthread_cond_timedwait(&lock->changed, &lock->mutex, &until);
+		e = wait_for_change(lock, deadline);
 	has_turn = lock->first == &waiter && !lock->is_taken;
 	leave_queue(lock, &waiter);
 	if (has_turn)
@@ -153,13 +172,19 @@ static int lock_file(int fd, int blocks)
 	return flock(fd, blocks ? LOCK_EX : LOCK_EX | LOCK_NB);
 }
 
-/* Take one of the two: 0 or an errno, EWOULDBLOCK when the time is over. */
+/*
+ * Take one of the two: 0 or an errno, EWOULDBLOCK when the time is over. A wait without an end is a
+ * signal's to interrupt: it keeps its place among those that wait, which asking now and then would
+ * give up.
+ */
 static int wait_for(int fd, int (*take)(int fd, int blocks), int64_t deadline)
 {
 	int64_t sleep_ms = MIN_SLEEP_MS, left;
 	struct timespec pause;
 
 	while (take(fd, deadline < 0)) {
+		if (errno == EINTR && sx_stop_asked())
+			return ECANCELED;
 		if (errno == EINTR)
 			continue;
 		if (errno != EWOULDBLOCK && errno != EACCES)
@@ -167,6 +192,8 @@ static int wait_for(int fd, int (*take)(int fd, int blocks), int64_t deadline)
 		left = deadline - now_ms();
 		if (left <= 0)
 			return EWOULDBLOCK;
+		if (sx_stop_asked())
+			return ECANCELED;
 		/* There is no wait with a time limit that does without signals. */
 		pause = to_timespec(sleep_ms < left ? sleep_ms : left);
 		nanosleep(&pause, NULL);

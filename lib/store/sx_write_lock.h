@@ -47,7 +47,8 @@ int sx_write_lock_open(const char *path, int data_fd);
  * Take the lock.
  *
  * @param wait_ms  milliseconds to wait at most; 0 = do not wait, -1 = forever
- * @return 0; EWOULDBLOCK when the time is over; the errno of opening or locking the file
+ * @return 0; EWOULDBLOCK when the time is over; ECANCELED by sx_stop_asked(); the errno of opening
+ *         or locking the file
  */
 int sx_write_lock_take(sx_write_lock *lock, const char *path, int data_fd, int wait_ms);
 

@@ -12,6 +12,7 @@
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 #include "util/sx_sort.h"
+#include "util/sx_stop.h"
 #include "util/sx_u64s.h"
 
 #define PREFETCHED 16 /* rows ahead, where they are read in another order than they lie */
@@ -131,7 +132,7 @@ static int commit(struct merge *m)
 	rc = end_transaction(m);
 	if (!rc && m->locked)
 		prepare(m);
-	return rc;
+	return rc ? rc : sx_stop_check(m->err);
 }
 
 /* Postings are done up to this row. A merge that is repeated may not be as far as the first one. */
