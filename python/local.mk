@@ -33,6 +33,7 @@ EXTRA_DIST += \
 	python/tests/test_load.py \
 	python/tests/test_pages.py \
 	python/tests/test_random.py \
+	python/tests/test_stop.py \
 	$(python_tests)
 
 # They skip what needs a Python that was not there.

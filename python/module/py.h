@@ -5,7 +5,8 @@
  * What all parts of the Python module share: errors, and long calls.
  *
  * A call that may take long runs without the GIL, between py_begin() and py_end(). Its stop() is
- * py_stop(), which looks for Ctrl-C now and then, in the thread that has called only.
+ * py_stop(), which looks for Ctrl-C now and then, in the thread that has called only. The library
+ * asks it in all that has no stop() of its own, too.
  */
 
 #ifndef PY_H
@@ -17,6 +18,7 @@
 
 #include <pthread.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <simidx.h>
 
@@ -32,7 +34,7 @@ PyObject *py_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)
 /** A call without the GIL. */
 struct py_call {
 	PyThreadState *state;
-	pthread_t caller;
+	struct py_call *outer; /* that a signal handler has interrupted */
 	int64_t looked;  /* when it was last looked for signals, in ms */
 	int has_raised;  /* a signal handler has raised an exception */
 };
@@ -40,8 +42,11 @@ struct py_call {
 /** Give the GIL back. */
 void py_begin(struct py_call *call);
 
-/** For stop(): whether Ctrl-C was pressed. `ctx` is a struct py_call; any thread may ask. */
+/** For stop(): whether Ctrl-C was pressed. Any thread may ask; `ctx` does not matter. */
 int py_stop(void *ctx);
+
+/** For waits: a time after which py_stop() is to be asked. Returns `at`. */
+const struct timespec *py_soon(struct timespec *at);
 
 /** Take the GIL again. Returns 0 if rc is 0; otherwise -1 with an exception. */
 int py_end(struct py_call *call, int rc, const simidx_error *err);
@@ -51,12 +56,11 @@ int py_end(struct py_call *call, int rc, const simidx_error *err);
  *
  * @param threads  0 = one a core
  * @param work     returns 0 or a code with an error; `thread` is below the number of threads
- * @param stop     asked by the calling thread; NULL = no
  * @return 0, or the code of one that has failed
  */
 int py_parallel(size_t n, unsigned threads,
 		int (*work)(void *ctx, unsigned thread, size_t from, size_t to, simidx_error *err),
-		int (*stop)(void *ctx), void *stop_ctx, void *ctx, simidx_error *err);
+		void *ctx, simidx_error *err);
 
 /** How many threads py_parallel() uses for so many items. */
 unsigned py_threads(size_t n, unsigned threads);

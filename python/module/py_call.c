@@ -5,14 +5,19 @@
 
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-/* Milliseconds between two looks for signals. */
+#include <simidx_check.h>
+
+/* Milliseconds to the first look for signals, and between two of them. */
+#define FIRST_MS 10
 #define LOOK_MS 50
 
 #define MOST_THREADS 256
 #define ITEMS_AT_ONCE 64
+
+/* The call that this thread is in. */
+static _Thread_local struct py_call *current;
 
 static int64_t now_ms(void)
 {
@@ -24,18 +29,21 @@ static int64_t now_ms(void)
 
 void py_begin(struct py_call *call)
 {
-	call->caller = pthread_self();
-	call->looked = now_ms();
+	call->outer = current;
+	call->looked = now_ms() - LOOK_MS + FIRST_MS;
 	call->has_raised = 0;
+	current = call;
+	simidx_set_stop(py_stop, NULL);
 	call->state = PyEval_SaveThread();
 }
 
 int py_stop(void *ctx)
 {
-	struct py_call *call = ctx;
+	struct py_call *call = current;
 	int64_t now;
 
-	if (!pthread_equal(pthread_self(), call->caller))
+	(void)ctx;
+	if (!call)
 		return 0;
 	now = now_ms();
 	if (call->has_raised || now - call->looked < LOOK_MS)
@@ -47,9 +55,19 @@ int py_stop(void *ctx)
 	return call->has_raised;
 }
 
+const struct timespec *py_soon(struct timespec *at)
+{
+	clock_gettime(CLOCK_REALTIME, at); /* as locks have it */
+	at->tv_nsec += LOOK_MS * 1000000;
+	at->tv_sec += at->tv_nsec / 1000000000;
+	at->tv_nsec %= 1000000000;
+	return at;
+}
+
 int py_end(struct py_call *call, int rc, const simidx_error *err)
 {
 	PyEval_RestoreThread(call->state);
+	current = call->outer;
 	if (call->has_raised) /* its exception is set */
 		return -1;
 	if (rc)
@@ -60,8 +78,7 @@ int py_end(struct py_call *call, int rc, const simidx_error *err)
 struct job {
 	size_t n;
 	int (*work)(void *ctx, unsigned thread, size_t from, size_t to, simidx_error *err);
-	int (*stop)(void *ctx);
-	void *stop_ctx, *ctx;
+	void *ctx;
 	atomic_size_t next;
 	atomic_int rc;
 	pthread_mutex_t lock; /* of err */
@@ -98,7 +115,7 @@ static void *run(void *ctx)
 		if (from >= job->n)
 			break;
 		rc = job->work(job->ctx, worker->number, from, to, &err);
-		if (!rc && job->stop && job->stop(job->stop_ctx)) {
+		if (!rc && py_stop(NULL)) {
 			rc = err.code = SIMIDX_E_STOPPED;
 			strcpy(err.text, "stopped");
 		}
@@ -119,10 +136,10 @@ unsigned py_threads(size_t n, unsigned threads)
 
 int py_parallel(size_t n, unsigned threads,
 		int (*work)(void *ctx, unsigned thread, size_t from, size_t to, simidx_error *err),
-		int (*stop)(void *ctx), void *stop_ctx, void *ctx, simidx_error *err)
+		void *ctx, simidx_error *err)
 {
-	struct job job = { .n = n, .work = work, .stop = stop, .stop_ctx = stop_ctx, .ctx = ctx,
-			   .lock = PTHREAD_MUTEX_INITIALIZER, .err = err };
+	struct job job = { .n = n, .work = work, .ctx = ctx, .lock = PTHREAD_MUTEX_INITIALIZER,
+			   .err = err };
 	struct worker worker[MOST_THREADS];
 	unsigned started = 1;
 

@@ -8,7 +8,6 @@
 
 #include "py_index.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,9 +36,8 @@ struct py_dedup {
 	simidx *others[MOST_AGAINST]; /* the same, for the library */
 	size_t n_against;
 	simidx_writer *writer;
+	int is_lasting;      /* the index is to remember; its commits do not merge */
 	simidx_dedup *dedup; /* NULL: it is closed */
-	struct py_call call; /* of the one that goes on */
-	atomic_ulong caller; /* its thread */
 	struct decision *decided; /* since they were last taken */
 	size_t n_decided, decided_room;
 	char *labels; /* of them, one behind the other */
@@ -99,33 +97,14 @@ static int note_decided(void *ctx, const simidx_dedup_row *row, const simidx_ded
 	return 0;
 }
 
-/* Workers ask too, also between two calls; only the thread that calls looks for signals. */
-static int stops(void *ctx)
-{
-	struct py_dedup *self = ctx;
-
-	return (unsigned long)pthread_self() == atomic_load(&self->caller) &&
-	       py_stop(&self->call);
-}
-
-static int begin(struct py_dedup *self)
+static int begin(struct py_dedup *self, struct py_call *call)
 {
 	simidx_error err = { .code = SIMIDX_E_STATE, .text = "the deduplication has ended" };
 
-	if (!self->dedup) {
-		py_raise(&err);
-		return -1;
-	}
-	if (py_index_begin(self->index, &self->call))
-		return -1;
-	atomic_store(&self->caller, (unsigned long)pthread_self());
-	return 0;
-}
-
-static int end(struct py_dedup *self, int rc, const simidx_error *err)
-{
-	atomic_store(&self->caller, 0);
-	return py_index_end(self->index, &self->call, rc, err);
+	if (self->dedup)
+		return py_index_begin(self->index, call);
+	py_raise(&err);
+	return -1;
 }
 
 /* ---- opening and closing ---- */
@@ -155,14 +134,18 @@ static int take_against(struct py_dedup *self, PyObject *list)
 
 static int open_dedup(struct py_dedup *self, simidx_dedup_options *how, simidx_error *err)
 {
+	simidx_writer_options writer = SIMIDX_WRITER_OPTIONS_INIT;
 	int rc;
 
 	for (size_t i = 0; i < self->n_against; i++)
 		self->others[i] = self->against[i]->index;
 	how->against = self->others;
 	how->n_against = self->n_against;
-	how->calls = (simidx_dedup_calls){ self, note_decided, NULL, NULL, stops, NULL };
-	rc = simidx_writer_open(self->index->index, NULL, &self->writer, err);
+	how->calls = (simidx_dedup_calls){ .ctx = self, .decided = note_decided, .stop = py_stop };
+	self->is_lasting = (how->flags & SIMIDX_DEDUP_LASTING) != 0;
+	if (self->is_lasting)
+		writer.merge = SIMIDX_MERGE_NEVER;
+	rc = simidx_writer_open(self->index->index, &writer, &self->writer, err);
 	if (!rc)
 		rc = simidx_dedup_open(self->index->index, self->writer, how, &self->dedup, err);
 	return rc;
@@ -212,6 +195,7 @@ static PyObject *dedup_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 	simidx_dedup_options how = SIMIDX_DEDUP_OPTIONS_INIT;
 	PyObject *index, *against;
 	struct py_dedup *self;
+	struct py_call call;
 	simidx_error err;
 	int rc;
 
@@ -229,11 +213,9 @@ static PyObject *dedup_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 	rc = take_against(self, against);
 	how.threads = how.threads ? how.threads : py_threads(SIZE_MAX / 2, 0);
 	if (!rc)
-		rc = py_index_begin(self->index, &self->call);
-	if (!rc) {
-		atomic_store(&self->caller, (unsigned long)pthread_self());
-		rc = end(self, open_dedup(self, &how, &err), &err);
-	}
+		rc = py_index_begin(self->index, &call);
+	if (!rc)
+		rc = py_index_end(self->index, &call, open_dedup(self, &how, &err), &err);
 	if (!rc)
 		return (PyObject *)self;
 	Py_DECREF((PyObject *)self);
@@ -274,14 +256,15 @@ static PyObject *dedup_add(PyObject *object, PyObject *args)
 	struct py_dedup *self = (struct py_dedup *)object;
 	struct py_texts texts, labels = { .n = 0 };
 	PyObject *given, *given_labels;
+	struct py_call call;
 	simidx_error err;
 	int rc;
 
 	if (!PyArg_ParseTuple(args, "OO", &given, &given_labels) || py_texts_from(&texts, given))
 		return NULL;
-	rc = py_texts_from(&labels, given_labels) || begin(self);
+	rc = py_texts_from(&labels, given_labels) || begin(self, &call);
 	if (!rc)
-		rc = end(self, add_all(self, &texts, &labels, &err), &err);
+		rc = py_index_end(self->index, &call, add_all(self, &texts, &labels, &err), &err);
 	py_texts_free(&texts);
 	py_texts_free(&labels);
 	if (rc)
@@ -292,10 +275,34 @@ static PyObject *dedup_add(PyObject *object, PyObject *args)
 static PyObject *dedup_flush(PyObject *object, PyObject *args)
 {
 	struct py_dedup *self = (struct py_dedup *)object;
+	struct py_call call;
 	simidx_error err;
+	int rc;
 
 	(void)args;
-	if (begin(self) || end(self, simidx_dedup_flush(self->dedup, 1, &err), &err))
+	if (begin(self, &call))
+		return NULL;
+	rc = simidx_dedup_flush(self->dedup, 1, &err);
+	if (py_index_end(self->index, &call, rc, &err))
+		return NULL;
+	Py_RETURN_NONE;
+}
+
+/* Merge what commits have left, if it is time; when their decisions are given, so that Ctrl-C loses
+   none. */
+static PyObject *dedup_merge(PyObject *object, PyObject *args)
+{
+	struct py_dedup *self = (struct py_dedup *)object;
+	struct py_call call;
+	simidx_error err;
+	int rc = SIMIDX_OK;
+
+	(void)args;
+	if (begin(self, &call))
+		return NULL;
+	if (self->is_lasting && simidx_writer_merge_state(self->writer) & SIMIDX_MERGE_DUE)
+		rc = simidx_writer_merge(self->writer, &err);
+	if (py_index_end(self->index, &call, rc, &err))
 		return NULL;
 	Py_RETURN_NONE;
 }
@@ -316,6 +323,7 @@ static PyObject *dedup_take(PyObject *object, PyObject *args)
 static PyMethodDef methods[] = {
 	{ "add", dedup_add, METH_VARARGS, NULL },
 	{ "flush", dedup_flush, METH_NOARGS, NULL },
+	{ "merge", dedup_merge, METH_NOARGS, NULL },
 	{ "take", dedup_take, METH_NOARGS, NULL },
 	{ "close", dedup_close, METH_NOARGS, NULL },
 	{ NULL, NULL, 0, NULL },

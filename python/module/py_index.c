@@ -41,15 +41,26 @@ int py_index_writer(struct py_index *self, simidx_error *err)
 {
 	int rc = SIMIDX_OK;
 
-	pthread_mutex_lock(&self->turn);
+	while (pthread_mutex_timedlock(&self->turn, py_soon(&(struct timespec){ 0 })))
+		if (py_stop(NULL))
+			return err->code = SIMIDX_E_STOPPED;
 	if (!self->writer)
 		rc = simidx_writer_open(self->index, NULL, &self->writer, err);
+	if (!rc)
+		rc = simidx_writer_begin(self->writer, err);
+	if (rc)
+		pthread_mutex_unlock(&self->turn);
 	return rc;
 }
 
-void py_index_leave(struct py_index *self)
+int py_index_finish(struct py_index *self, int rc, simidx_error *err)
 {
+	if (rc)
+		simidx_writer_rollback(self->writer);
+	else
+		rc = simidx_writer_commit(self->writer, err);
 	pthread_mutex_unlock(&self->turn);
+	return rc;
 }
 
 struct py_index *py_index_of(PyObject *object)
@@ -120,7 +131,8 @@ static PyObject *index_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 	pthread_rwlockattr_init(&prefers);
 	pthread_rwlockattr_setkind_np(&prefers, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
 	self->has_locks = !pthread_rwlock_init(&self->life, &prefers) &&
-			  !pthread_mutex_init(&self->turn, NULL);
+			  !pthread_mutex_init(&self->turn, NULL) &&
+			  !pthread_mutex_init(&self->lock, NULL);
 	py_begin(&call);
 	rc = open_index(self, PyBytes_AsString(path), &how, &create, extractor, &err);
 	rc = py_end(&call, rc, &err);
@@ -158,20 +170,35 @@ static void index_dealloc(PyObject *object)
 	if (self->has_locks && self->pid == getpid()) {
 		pthread_rwlock_destroy(&self->life);
 		pthread_mutex_destroy(&self->turn);
+		pthread_mutex_destroy(&self->lock);
 	}
 	PyObject_Free(object);
 	Py_DECREF(type);
 }
 
-static PyObject *index_close(PyObject *self, PyObject *args)
+/* Other calls end first, unless Ctrl-C ends the wait. */
+static PyObject *index_close(PyObject *object, PyObject *args)
 {
 	simidx_error err = { .code = SIMIDX_E_STATE, .text = "a deduplication uses the index" };
+	struct py_index *self = (struct py_index *)object;
+	struct py_call call;
+	int rc = 0;
 
 	(void)args;
-	if (((struct py_index *)self)->n_users)
+	if (self->n_users)
 		return py_raise(&err);
-	((struct py_index *)self)->is_closing = 1;
-	close_index((struct py_index *)self);
+	if (self->pid != getpid())
+		Py_RETURN_NONE;
+	self->is_closing = 1;
+	py_begin(&call);
+	while (!rc && pthread_rwlock_timedwrlock(&self->life, py_soon(&(struct timespec){ 0 })))
+		rc = py_stop(NULL);
+	if (!rc)
+		pthread_rwlock_unlock(&self->life);
+	self->is_closing = !rc;
+	if (py_end(&call, rc, &err))
+		return NULL;
+	close_index(self);
 	Py_RETURN_NONE;
 }
 

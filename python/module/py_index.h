@@ -26,7 +26,8 @@ struct py_index {
 	int is_closing;        /* with the GIL: nobody becomes a user any more */
 	int has_locks;
 	pthread_rwlock_t life; /* read by each call, written by close() */
-	pthread_mutex_t turn;  /* of the writer, of clones of the extractor, and of the list */
+	pthread_mutex_t turn;  /* of the writer */
+	pthread_mutex_t lock;  /* of the extractor, while it is cloned, and of the list */
 };
 
 /** A call begins: without the GIL, and nobody closes the index meanwhile. -1 with an exception. */
@@ -35,9 +36,11 @@ int py_index_begin(struct py_index *self, struct py_call *call);
 /** It ends. As py_end(). */
 int py_index_end(struct py_index *self, struct py_call *call, int rc, const simidx_error *err);
 
-/** Within a call: the writer, with the turn, which py_index_leave() gives back. */
+/** Within a call: the writer, with a transaction. Without an error py_index_finish() is due. */
 int py_index_writer(struct py_index *self, simidx_error *err);
-void py_index_leave(struct py_index *self);
+
+/** Commit, or after an error roll back, and let others write. Returns rc, or what failed. */
+int py_index_finish(struct py_index *self, int rc, simidx_error *err);
 
 /** Id, fingerprint, label and time, None where they are not known. Needs the GIL. */
 PyObject *py_describe(const simidx_match *match);
@@ -64,7 +67,7 @@ void py_rows_free(struct py_rows *rows);
 
 /** Within a call: make the sketches of texts, with several threads. */
 int py_rows_sketch(struct py_rows *rows, struct py_index *self, unsigned threads,
-		   struct py_call *call, simidx_error *err);
+		   simidx_error *err);
 
 /** The query of row i: near to it, or with `if_new` what keeps it from being new. */
 int py_rows_query(const struct py_rows *rows, const struct py_index *self, size_t i, int if_new,

@@ -18,7 +18,6 @@ struct columns {
 	const size_t *width; /* bytes of an item of each column, then 0 */
 	void *at[MOST_COLUMNS];
 	size_t n, room;
-	struct py_call *call;
 	int rc; /* SIMIDX_E_NOMEM: memory was short */
 };
 
@@ -69,11 +68,6 @@ static int take_members(void *ctx, const simidx_member *members, size_t n)
 	return 0;
 }
 
-static int stop(void *ctx)
-{
-	return py_stop(((struct columns *)ctx)->call);
-}
-
 /* A tuple of bytes. */
 static PyObject *give(const struct columns *all)
 {
@@ -105,13 +99,12 @@ static PyObject *join(struct py_index *self, long radius, unsigned threads,
 
 	if (py_index_begin(self, &call))
 		return NULL;
-	all->call = &call;
 	how.threads = threads;
 	how.radius = radius < 0 ? SIMIDX_JOIN_DEFAULT_RADIUS : (unsigned)radius;
 	if (self->text)
 		how.flags = SIMIDX_JOIN_TEXT | (self->info.flags & SIMIDX_CREATE_FP2 ?
 						SIMIDX_JOIN_FP2 : 0);
-	how.stop = stop;
+	how.stop = py_stop;
 	how.ctx = all;
 	taker.pairs = take_pairs;
 	rc = clusters ? simidx_clusters(self->index, &how, clusters, take_members, &err)

@@ -33,7 +33,7 @@ static int make_some(void *ctx, unsigned thread, size_t from, size_t to, simidx_
 }
 
 static int make_all(struct making *all, const char *extractor, unsigned threads,
-		    struct py_call *call, simidx_error *err)
+		    simidx_error *err)
 {
 	simidx_text_options options = SIMIDX_TEXT_OPTIONS_INIT;
 	unsigned n = py_threads(all->texts->n, threads);
@@ -44,7 +44,7 @@ static int make_all(struct making *all, const char *extractor, unsigned threads,
 	for (unsigned i = 1; !rc && i < n; i++)
 		rc = simidx_text_clone(all->text[0], &all->text[i], err);
 	if (!rc)
-		rc = py_parallel(all->texts->n, n, make_some, py_stop, call, all, err);
+		rc = py_parallel(all->texts->n, n, make_some, all, err);
 	for (unsigned i = 0; i < n; i++)
 		simidx_text_close(all->text[i]);
 	return rc;
@@ -70,7 +70,7 @@ static PyObject *fingerprints(PyObject *self, PyObject *args)
 	out = py_new_bytes(texts.n * 8, &all.fps);
 	if (out) {
 		py_begin(&call);
-		rc = make_all(&all, extractor, threads, &call, &err);
+		rc = make_all(&all, extractor, threads, &err);
 		if (py_end(&call, rc, &err))
 			Py_CLEAR(out);
 	}

@@ -64,7 +64,7 @@ static int sketch_some(void *ctx, unsigned thread, size_t from, size_t to, simid
 }
 
 int py_rows_sketch(struct py_rows *rows, struct py_index *self, unsigned threads,
-		   struct py_call *call, simidx_error *err)
+		   simidx_error *err)
 {
 	struct sketching all = { .rows = rows };
 	unsigned n = py_threads(rows->n, threads);
@@ -72,12 +72,12 @@ int py_rows_sketch(struct py_rows *rows, struct py_index *self, unsigned threads
 
 	if (!rows->is_text)
 		return SIMIDX_OK;
-	pthread_mutex_lock(&self->turn);
+	pthread_mutex_lock(&self->lock);
 	for (unsigned i = 0; !rc && i < n; i++)
 		rc = simidx_text_clone(self->text, &all.text[i], err);
-	pthread_mutex_unlock(&self->turn);
+	pthread_mutex_unlock(&self->lock);
 	if (!rc)
-		rc = py_parallel(rows->n, n, sketch_some, py_stop, call, &all, err);
+		rc = py_parallel(rows->n, n, sketch_some, &all, err);
 	for (unsigned i = 0; i < n; i++)
 		simidx_text_close(all.text[i]);
 	return rc;

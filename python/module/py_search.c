@@ -24,7 +24,6 @@ struct answers {
 	pthread_mutex_t lock;
 	struct found *at;
 	size_t n, room;
-	struct py_call *call;
 	int rc; /* SIMIDX_E_NOMEM: memory was short */
 };
 
@@ -48,7 +47,7 @@ static int deliver(void *ctx, size_t i, const simidx_results *results)
 	struct answers *all = ctx;
 	int rc;
 
-	if (py_stop(all->call))
+	if (py_stop(NULL))
 		return 1;
 	if (!results->n)
 		return 0;
@@ -75,7 +74,7 @@ static int search_all(struct py_index *self, struct py_rows *rows, long radius,
 
 	err->code = rc;
 	if (!rc)
-		rc = py_rows_sketch(rows, self, threads, answers->call, err);
+		rc = py_rows_sketch(rows, self, threads, err);
 	for (size_t i = 0; !rc && i < rows->n; i++) {
 		rc = py_rows_query(rows, self, i, 0, radius, &queries[i], err);
 		queries[i].limit = limit;
@@ -156,7 +155,6 @@ PyObject *py_index_search(PyObject *object, PyObject *args)
 		py_rows_free(&rows);
 		return NULL;
 	}
-	answers.call = &call;
 	rc = search_all(self, &rows, radius, limit, threads, &answers, &err);
 	if (!py_index_end(self, &call, rc, &err))
 		out = put_together(&answers, rows.n);

@@ -35,14 +35,14 @@ static void end(struct py_walk *self)
 {
 	struct py_walk **at;
 
-	pthread_mutex_lock(&self->index->turn);
+	pthread_mutex_lock(&self->index->lock);
 	for (at = &self->index->walks; *at && *at != self; at = &(*at)->next)
 		;
 	if (*at)
 		*at = self->next;
 	simidx_walk_close(self->walk);
 	self->walk = NULL;
-	pthread_mutex_unlock(&self->index->turn);
+	pthread_mutex_unlock(&self->index->lock);
 }
 
 static void walk_dealloc(PyObject *object)
@@ -114,12 +114,12 @@ PyObject *py_index_walk(PyObject *object, PyObject *args)
 	self->walk = NULL;
 	rc = py_index_begin(index, &call);
 	if (!rc) {
-		pthread_mutex_lock(&index->turn);
+		pthread_mutex_lock(&index->lock);
 		rc = simidx_walk_open(index->index, &self->walk, &err);
 		self->next = index->walks;
 		if (!rc)
 			index->walks = self;
-		pthread_mutex_unlock(&index->turn);
+		pthread_mutex_unlock(&index->lock);
 		rc = py_index_end(index, &call, rc, &err);
 	}
 	if (!rc)

@@ -53,45 +53,32 @@ static simidx_doc make_doc(const struct py_rows *rows, const struct py_index *se
 	return doc;
 }
 
-/* Store what was changed, or forget it. */
-static int finish(struct py_index *self, int rc, simidx_error *err)
+static int stop(size_t i, simidx_error *err)
 {
-	if (!rc)
-		return simidx_writer_commit(self->writer, err);
-	simidx_writer_rollback(self->writer);
-	return rc;
-}
-
-static int stop(struct py_call *call, size_t i, simidx_error *err)
-{
-	if (i % AT_ONCE || !py_stop(call))
+	if (i % AT_ONCE || !py_stop(NULL))
 		return SIMIDX_OK;
 	strcpy(err->text, "stopped");
 	return err->code = SIMIDX_E_STOPPED;
 }
 
 static int put_all(struct py_index *self, struct py_rows *rows, int replaces, uint64_t *ids,
-		   struct py_call *call, simidx_error *err)
+		   simidx_error *err)
 {
-	int rc = py_rows_sketch(rows, self, 0, call, err);
+	int rc = py_rows_sketch(rows, self, 0, err);
 
+	if (!rc)
+		rc = py_index_writer(self, err);
 	if (rc)
 		return rc;
-	rc = py_index_writer(self, err);
-	if (!rc)
-		rc = simidx_writer_begin(self->writer, err);
 	for (size_t i = 0; !rc && i < rows->n; i++) {
 		simidx_doc doc = make_doc(rows, self, i);
 
-		rc = stop(call, i, err);
+		rc = stop(i, err);
 		if (!rc)
 			rc = replaces ? simidx_writer_replace(self->writer, &doc, &ids[i], err)
 				      : simidx_writer_put(self->writer, &doc, &ids[i], err);
 	}
-	if (self->writer)
-		rc = finish(self, rc, err);
-	py_index_leave(self);
-	return rc;
+	return py_index_finish(self, rc, err);
 }
 
 PyObject *py_index_put(PyObject *object, PyObject *args)
@@ -109,7 +96,7 @@ PyObject *py_index_put(PyObject *object, PyObject *args)
 	rc = py_rows_from(&rows, self, fps, texts) || take_columns(&rows, ids, labels, times);
 	out = rc ? NULL : py_new_bytes(rows.n * sizeof(*at), &at);
 	if (out && !py_index_begin(self, &call)) {
-		rc = put_all(self, &rows, replaces, at, &call, &err);
+		rc = put_all(self, &rows, replaces, at, &err);
 		if (py_index_end(self, &call, rc, &err))
 			Py_CLEAR(out);
 	} else {
@@ -125,7 +112,6 @@ struct decisions {
 	uint64_t *ids; /* of the document, or of what is near to it */
 	uint32_t *distances;
 	char *is_new;
-	struct py_call *call;
 	simidx_error *err;
 };
 
@@ -144,7 +130,7 @@ static int note_decision(void *ctx, size_t i, const simidx_decision *decision)
 		*all->err = *decision->why;
 		return 1;
 	}
-	return i % AT_ONCE == 0 && py_stop(all->call);
+	return i % AT_ONCE == 0 && py_stop(NULL);
 }
 
 static int decide(struct py_index *self, struct py_rows *rows, long radius,
@@ -158,23 +144,19 @@ static int decide(struct py_index *self, struct py_rows *rows, long radius,
 	err->code = rc;
 	decisions->err = &why;
 	if (!rc)
-		rc = py_rows_sketch(rows, self, 0, decisions->call, err);
+		rc = py_rows_sketch(rows, self, 0, err);
 	for (size_t i = 0; !rc && i < rows->n; i++) {
 		docs[i] = make_doc(rows, self, i);
 		rc = py_rows_query(rows, self, i, 1, radius, &queries[i], err);
 	}
-	if (!rc) {
+	if (!rc)
 		rc = py_index_writer(self, err);
-		if (!rc)
-			rc = simidx_writer_put_if_new_many(self->writer, docs, queries, rows->n,
-							   note_decision, decisions, err);
+	if (!rc) {
+		rc = simidx_writer_put_if_new_many(self->writer, docs, queries, rows->n,
+						   note_decision, decisions, err);
 		if (why.code)
 			*err = why;
-		if (why.code)
-			rc = why.code;
-		if (self->writer)
-			rc = finish(self, rc, err);
-		py_index_leave(self);
+		rc = py_index_finish(self, why.code ? why.code : rc, err);
 	}
 	free(queries);
 	free(docs);
@@ -200,7 +182,6 @@ PyObject *py_index_put_if_new(PyObject *object, PyObject *args)
 		out[1] = py_new_bytes(rows.n * 8, &decisions.ids);
 		out[2] = py_new_bytes(rows.n * 4, &decisions.distances);
 	}
-	decisions.call = &call;
 	rc = !out[0] || !out[1] || !out[2] || py_index_begin(self, &call);
 	if (!rc) {
 		rc = decide(self, &rows, radius, &decisions, &err);
@@ -217,15 +198,17 @@ PyObject *py_index_put_if_new(PyObject *object, PyObject *args)
 /* ---- deleting ---- */
 
 static int delete_all(struct py_index *self, const struct py_rows *rows, unsigned long long *n,
-		      struct py_call *call, simidx_error *err)
+		      simidx_error *err)
 {
 	size_t all = rows->ids.at ? rows->ids.n : rows->labels.n;
 	int rc = py_index_writer(self, err);
 
+	if (rc)
+		return rc;
 	for (size_t i = 0; !rc && i < all; i++) {
 		const struct py_text *label = rows->labels.at ? &rows->labels.at[i] : NULL;
 
-		rc = stop(call, i, err);
+		rc = stop(i, err);
 		if (!rc && label)
 			rc = simidx_writer_delete_label(self->writer, label->bytes, label->size,
 							err);
@@ -236,10 +219,7 @@ static int delete_all(struct py_index *self, const struct py_rows *rows, unsigne
 		if (rc == SIMIDX_E_NOT_FOUND)
 			rc = SIMIDX_OK;
 	}
-	if (self->writer)
-		rc = finish(self, rc, err);
-	py_index_leave(self);
-	return rc;
+	return py_index_finish(self, rc, err);
 }
 
 PyObject *py_index_delete(PyObject *object, PyObject *args)
@@ -257,7 +237,7 @@ PyObject *py_index_delete(PyObject *object, PyObject *args)
 	rc = py_numbers_from(&rows.ids, ids, 8, "ids") || py_texts_from(&rows.labels, labels) ||
 	     py_index_begin(self, &call);
 	if (!rc) {
-		rc = delete_all(self, &rows, &n, &call, &err);
+		rc = delete_all(self, &rows, &n, &err);
 		rc = py_index_end(self, &call, rc, &err);
 	}
 	py_rows_free(&rows);
@@ -276,9 +256,12 @@ PyObject *py_index_delete_older(PyObject *object, PyObject *args)
 	if (!PyArg_ParseTuple(args, "I", &time) || py_index_begin(self, &call))
 		return NULL;
 	rc = py_index_writer(self, &err);
-	if (!rc)
-		rc = simidx_writer_delete_older(self->writer, time, py_stop, &call, &n, &err);
-	py_index_leave(self);
+	if (!rc) {
+		/* It has transactions of its own. */
+		simidx_writer_rollback(self->writer);
+		rc = simidx_writer_delete_older(self->writer, time, py_stop, NULL, &n, &err);
+		rc = py_index_finish(self, rc, &err);
+	}
 	if (py_index_end(self, &call, rc, &err))
 		return NULL;
 	return PyLong_FromUnsignedLongLong(n);
@@ -306,7 +289,7 @@ static int stop_loading(void *ctx)
 {
 	struct loading *all = ctx;
 
-	return *all->refused || py_stop(all->call);
+	return *all->refused || py_stop(NULL);
 }
 
 /* A batch: columns as put() takes them. */
@@ -322,11 +305,11 @@ static int load_some(struct py_index *self, struct loading *all, PyObject *colum
 	rc = py_rows_from(&rows, self, fps, texts) || take_columns(&rows, ids, labels, times) ||
 	     py_index_begin(self, all->call);
 	if (!rc) {
-		rc = py_rows_sketch(&rows, self, 0, all->call, &err);
+		rc = py_rows_sketch(&rows, self, 0, &err);
 		for (size_t i = 0; !rc && i < rows.n; i++) {
 			simidx_doc doc = make_doc(&rows, self, i);
 
-			rc = stop(all->call, i, &err);
+			rc = stop(i, &err);
 			if (!rc)
 				rc = simidx_loader_put(all->loader, &doc, NULL, &err);
 		}

@@ -90,9 +90,11 @@ class Deduplication:
                 waiting.append(batch)
                 self._take(keep)
                 yield from self._ready(waiting, keep)
+                self._decider.merge()
             self._decider.flush()
             self._take(keep)
             yield from self._ready(waiting, keep)
+            self._decider.merge()
         finally:
             self._opened.close()
 
@@ -279,7 +281,9 @@ def dedup_texts(
             decider.add(some, None)
             waiting.extend(some)
             yield from decided()
+            decider.merge()
         decider.flush()
         yield from decided()
+        decider.merge()
     finally:
         opened.close()
