@@ -65,7 +65,7 @@ int py_parallel(size_t n, unsigned threads,
 /** How many threads py_parallel() uses for so many items. */
 unsigned py_threads(size_t n, unsigned threads);
 
-/** New bytes of a size, to be filled at *at. NULL with an exception. */
-PyObject *py_new_bytes(size_t size, void *at);
+/** A tuple of `n` new bytes of some sizes, to be filled at at[i]. NULL with an exception. */
+PyObject *py_new_columns(const size_t *sizes, size_t n, void **at);
 
 #endif /* PY_H */

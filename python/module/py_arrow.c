@@ -120,7 +120,7 @@ int arrow_copy_schema(const struct ArrowSchema *from, struct ArrowSchema *to)
 	return rc;
 }
 
-static void release_shared(struct ArrowArray *array)
+void arrow_release_children(struct ArrowArray *array)
 {
 	for (int64_t i = 0; array->children && i < array->n_children; i++) {
 		if (array->children[i] && array->children[i]->release)
@@ -131,8 +131,13 @@ static void release_shared(struct ArrowArray *array)
 		array->dictionary->release(array->dictionary);
 	free(array->dictionary);
 	free(array->children);
-	arrow_drop(array->private_data);
 	array->release = NULL;
+}
+
+static void release_shared(struct ArrowArray *array)
+{
+	arrow_release_children(array);
+	arrow_drop(array->private_data);
 }
 
 int arrow_share(struct arrow_held *held, const struct ArrowArray *from, struct ArrowArray *to)
@@ -160,23 +165,8 @@ int arrow_share(struct arrow_held *held, const struct ArrowArray *from, struct A
 
 /* ---- capsules ---- */
 
-static void free_schema_capsule(PyObject *capsule)
-{
-	struct ArrowSchema *schema = PyCapsule_GetPointer(capsule, "arrow_schema");
-
-	if (schema && schema->release)
-		schema->release(schema);
-	free(schema);
-}
-
-static void free_array_capsule(PyObject *capsule)
-{
-	struct ArrowArray *array = PyCapsule_GetPointer(capsule, "arrow_array");
-
-	if (array && array->release)
-		array->release(array);
-	free(array);
-}
+ARROW_CAPSULE(free_schema_capsule, struct ArrowSchema, "arrow_schema")
+ARROW_CAPSULE(free_array_capsule, struct ArrowArray, "arrow_array")
 
 PyObject *arrow_capsules(struct arrow_held *held)
 {

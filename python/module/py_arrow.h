@@ -56,6 +56,20 @@ const struct ArrowArray *arrow_array(const struct arrow_held *held);
 int arrow_copy_schema(const struct ArrowSchema *from, struct ArrowSchema *to);
 int arrow_share(struct arrow_held *held, const struct ArrowArray *from, struct ArrowArray *to);
 
+/** A function to free a capsule with a struct that was not taken out of it. */
+#define ARROW_CAPSULE(function, type, name)                         \
+	static void function(PyObject *capsule)                     \
+	{                                                           \
+		type *inner = PyCapsule_GetPointer(capsule, name);  \
+                                                                    \
+		if (inner && inner->release)                        \
+			inner->release(inner);                      \
+		free(inner);                                        \
+	}
+
+/** For release(): free the children and the dictionary. */
+void arrow_release_children(struct ArrowArray *array);
+
 /**
  * The rows of an array, copied.
  *
@@ -82,7 +96,7 @@ static inline int arrow_is_set(const void *bitmap, int64_t i)
 	return !bitmap || ((const uint8_t *)bitmap)[i / 8] >> (i % 8) & 1;
 }
 
-/** simidx.Stream and simidx.Batch. Return 0, or -1 with an exception. */
+/** simidx.Batch, and functions of streams. Return 0, or -1 with an exception. */
 int py_stream_add(PyObject *module);
 
 #endif /* PY_ARROW_H */

@@ -157,10 +157,16 @@ int py_parallel(size_t n, unsigned threads,
 	return atomic_load(&job.rc);
 }
 
-PyObject *py_new_bytes(size_t size, void *at)
+PyObject *py_new_columns(const size_t *sizes, size_t n, void **at)
 {
-	PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
+	PyObject *columns = PyTuple_New((Py_ssize_t)n);
 
-	*(char **)at = bytes ? PyBytes_AsString(bytes) : NULL;
-	return bytes;
+	for (size_t i = 0; columns && i < n; i++) {
+		PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)sizes[i]);
+
+		at[i] = bytes ? PyBytes_AsString(bytes) : NULL;
+		if (!bytes || PyTuple_SetItem(columns, (Py_ssize_t)i, bytes))
+			Py_CLEAR(columns);
+	}
+	return columns;
 }

@@ -163,25 +163,6 @@ static int numbers_of_array(struct py_numbers *numbers, size_t width, const char
 	return 0;
 }
 
-static int numbers_of_buffer(struct py_numbers *numbers, size_t width, const char *what)
-{
-	const Py_buffer *view = &numbers->view;
-	const char *format = view->format ? view->format : "B";
-
-	if (*format == '<' || *format == '=' || *format == '@')
-		format++;
-	if (view->ndim != 1 || (size_t)view->itemsize != width || !format[0] || format[1] ||
-	    !strchr("qQlLiI", format[0])) {
-		py_refuse("%s: a buffer of %zu-bit integers is expected, such as a NumPy array or "
-			  "array.array, not one of %d dimensions with items \"%.20s\"",
-			  what, 8 * width, view->ndim, view->format ? view->format : "B");
-		return -1;
-	}
-	numbers->at = view->buf;
-	numbers->n = (size_t)view->len / width;
-	return 0;
-}
-
 int py_numbers_from(struct py_numbers *numbers, PyObject *object, size_t width, const char *what)
 {
 	int rc = -1;
@@ -190,9 +171,9 @@ int py_numbers_from(struct py_numbers *numbers, PyObject *object, size_t width, 
 	if (object == Py_None)
 		return 0;
 	if (PyObject_CheckBuffer(object)) {
-		if (PyObject_GetBuffer(object, &numbers->view, PyBUF_CONTIG_RO | PyBUF_FORMAT))
-			return -1;
-		rc = numbers_of_buffer(numbers, width, what);
+		rc = PyObject_GetBuffer(object, &numbers->view, PyBUF_SIMPLE);
+		numbers->at = numbers->view.buf;
+		numbers->n = rc ? 0 : (size_t)numbers->view.len / width;
 	} else {
 		numbers->held = arrow_of_object(object);
 		if (numbers->held)

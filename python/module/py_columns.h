@@ -39,7 +39,8 @@ struct py_numbers {
 };
 
 /**
- * Take numbers of 4 or 8 bytes from a buffer or an Arrow array without nulls; None gives none.
+ * Take numbers of 4 or 8 bytes from a buffer of bytes or an Arrow array without nulls; None gives
+ * none.
  *
  * @param what  for errors
  */

@@ -272,35 +272,20 @@ static PyObject *dedup_add(PyObject *object, PyObject *args)
 	Py_RETURN_NONE;
 }
 
+/* flush(merge): decide about all rows; or merge what commits have left, if it is time. That is done
+   when the decisions are given, so that Ctrl-C loses none. */
 static PyObject *dedup_flush(PyObject *object, PyObject *args)
 {
 	struct py_dedup *self = (struct py_dedup *)object;
+	int merges, rc = SIMIDX_OK;
 	struct py_call call;
 	simidx_error err;
-	int rc;
 
-	(void)args;
-	if (begin(self, &call))
+	if (!PyArg_ParseTuple(args, "p", &merges) || begin(self, &call))
 		return NULL;
-	rc = simidx_dedup_flush(self->dedup, 1, &err);
-	if (py_index_end(self->index, &call, rc, &err))
-		return NULL;
-	Py_RETURN_NONE;
-}
-
-/* Merge what commits have left, if it is time; when their decisions are given, so that Ctrl-C loses
-   none. */
-static PyObject *dedup_merge(PyObject *object, PyObject *args)
-{
-	struct py_dedup *self = (struct py_dedup *)object;
-	struct py_call call;
-	simidx_error err;
-	int rc = SIMIDX_OK;
-
-	(void)args;
-	if (begin(self, &call))
-		return NULL;
-	if (self->is_lasting && simidx_writer_merge_state(self->writer) & SIMIDX_MERGE_DUE)
+	if (!merges)
+		rc = simidx_dedup_flush(self->dedup, 1, &err);
+	else if (self->is_lasting && simidx_writer_merge_state(self->writer) & SIMIDX_MERGE_DUE)
 		rc = simidx_writer_merge(self->writer, &err);
 	if (py_index_end(self->index, &call, rc, &err))
 		return NULL;
@@ -322,8 +307,7 @@ static PyObject *dedup_take(PyObject *object, PyObject *args)
 
 static PyMethodDef methods[] = {
 	{ "add", dedup_add, METH_VARARGS, NULL },
-	{ "flush", dedup_flush, METH_NOARGS, NULL },
-	{ "merge", dedup_merge, METH_NOARGS, NULL },
+	{ "flush", dedup_flush, METH_VARARGS, NULL },
 	{ "take", dedup_take, METH_NOARGS, NULL },
 	{ "close", dedup_close, METH_NOARGS, NULL },
 	{ NULL, NULL, 0, NULL },

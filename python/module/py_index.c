@@ -239,49 +239,40 @@ static PyObject *index_info(PyObject *object, PyObject *args)
 	return NULL;
 }
 
-/* Problems as a list of str; more than the first are only counted. */
+/* The first problems, each with a zero behind it. */
 struct problems {
-	char first[8][496];
-	size_t n;
+	char text[4096];
+	size_t size;
 };
 
 static void note_problem(void *ctx, const simidx_problem *problem)
 {
 	struct problems *problems = ctx;
+	size_t size = strlen(problem->text) + 1;
 
-	if (problems->n < 8)
-		snprintf(problems->first[problems->n], sizeof(problems->first[0]), "%s",
-			 problem->text);
-	problems->n++;
+	if (problems->size + size > sizeof(problems->text))
+		return;
+	memcpy(problems->text + problems->size, problem->text, size);
+	problems->size += size;
 }
 
 static PyObject *index_verify(PyObject *object, PyObject *args)
 {
 	struct py_index *self = (struct py_index *)object;
-	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
-	struct problems problems = { .n = 0 };
+	struct problems problems = { .size = 0 };
 	struct py_call call;
 	simidx_error err;
-	PyObject *list;
 	int rc;
 
 	(void)args;
 	if (py_index_begin(self, &call))
 		return NULL;
-	rc = simidx_verify(self->index, note_problem, &problems, &report, &err);
-	if (rc == SIMIDX_E_CORRUPT && problems.n)
+	rc = simidx_verify(self->index, note_problem, &problems, NULL, &err);
+	if (rc == SIMIDX_E_CORRUPT && problems.size)
 		rc = SIMIDX_OK;
 	if (py_index_end(self, &call, rc, &err))
 		return NULL;
-	list = PyList_New(0);
-	for (size_t i = 0; list && i < problems.n && i < 8; i++) {
-		PyObject *text = PyUnicode_FromString(problems.first[i]);
-
-		if (!text || PyList_Append(list, text))
-			Py_CLEAR(list);
-		Py_XDECREF(text);
-	}
-	return list;
+	return PyBytes_FromStringAndSize(problems.text, (Py_ssize_t)problems.size);
 }
 
 static PyObject *index_backup(PyObject *object, PyObject *args)

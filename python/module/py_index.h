@@ -61,8 +61,8 @@ struct py_rows {
 	int is_text;
 };
 
-/** Take rows from arguments; the others may be None. -1 with an exception. */
-int py_rows_from(struct py_rows *rows, struct py_index *self, PyObject *fps, PyObject *texts);
+/** Take rows from: fingerprints, texts, ids, labels, times; or None. -1 with an exception. */
+int py_rows_from(struct py_rows *rows, struct py_index *self, PyObject *columns);
 void py_rows_free(struct py_rows *rows);
 
 /** Within a call: make the sketches of texts, with several threads. */
@@ -72,6 +72,9 @@ int py_rows_sketch(struct py_rows *rows, struct py_index *self, unsigned threads
 /** The query of row i: near to it, or with `if_new` what keeps it from being new. */
 int py_rows_query(const struct py_rows *rows, const struct py_index *self, size_t i, int if_new,
 		  long radius, simidx_query *query, simidx_error *err);
+
+/** fingerprints(texts, extractor or None, threads): bytes, in a tuple. */
+PyObject *py_fingerprints(PyObject *self, PyObject *args);
 
 PyObject *py_index_search(PyObject *self, PyObject *args);
 PyObject *py_index_get(PyObject *self, PyObject *args);

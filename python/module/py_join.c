@@ -8,6 +8,7 @@
 #include "py_index.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <simidx_join.h>
 
@@ -68,21 +69,17 @@ static int take_members(void *ctx, const simidx_member *members, size_t n)
 	return 0;
 }
 
-/* A tuple of bytes. */
 static PyObject *give(const struct columns *all)
 {
-	PyObject *list = PyList_New(0), *out;
+	size_t sizes[MOST_COLUMNS], n = 0;
+	void *column[MOST_COLUMNS];
+	PyObject *out;
 
-	for (size_t i = 0; list && all->width[i]; i++) {
-		PyObject *bytes = PyBytes_FromStringAndSize(
-			all->at[i], (Py_ssize_t)(all->n * all->width[i]));
-
-		if (!bytes || PyList_Append(list, bytes))
-			Py_CLEAR(list);
-		Py_XDECREF(bytes);
-	}
-	out = list ? PyList_AsTuple(list) : NULL;
-	Py_XDECREF(list);
+	for (; all->width[n]; n++)
+		sizes[n] = all->n * all->width[n];
+	out = py_new_columns(sizes, n, column);
+	for (size_t i = 0; out && all->n && i < n; i++)
+		memcpy(column[i], all->at[i], sizes[i]);
 	return out;
 }
 

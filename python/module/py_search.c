@@ -96,22 +96,20 @@ static int search_all(struct py_index *self, struct py_rows *rows, long radius,
 /* Offsets, ids, fingerprints, bits that differ, and the distance that decided, of n queries. */
 static PyObject *put_together(const struct answers *answers, size_t n)
 {
+	const size_t all = answers->n;
+	const size_t sizes[] = { (n + 1) * 8, all * 8, all * 8, all * 4, all * 4 };
 	uint64_t *offsets, *ids, *fps, at = 0;
-	size_t all = answers->n;
 	uint32_t *bits, *distances;
-	PyObject *out[5];
+	void *column[5];
+	PyObject *out = py_new_columns(sizes, 5, column);
 
-	out[0] = py_new_bytes((n + 1) * 8, &offsets);
-	out[1] = py_new_bytes(all * 8, &ids);
-	out[2] = py_new_bytes(all * 8, &fps);
-	out[3] = py_new_bytes(all * 4, &bits);
-	out[4] = py_new_bytes(all * 4, &distances);
-	for (size_t i = 0; i < 5; i++)
-		if (!out[i]) {
-			for (i = 0; i < 5; i++)
-				Py_XDECREF(out[i]);
-			return NULL;
-		}
+	if (!out)
+		return NULL;
+	offsets = column[0];
+	ids = column[1];
+	fps = column[2];
+	bits = column[3];
+	distances = column[4];
 	memset(offsets, 0, (n + 1) * sizeof(*offsets));
 	for (size_t k = 0; k < all; k++)
 		offsets[answers->at[k].query]++;
@@ -133,7 +131,7 @@ static PyObject *put_together(const struct answers *answers, size_t n)
 	/* Each is now where the next one begins. */
 	memmove(offsets + 1, offsets, n * sizeof(*offsets));
 	offsets[0] = 0;
-	return Py_BuildValue("(NNNNN)", out[0], out[1], out[2], out[3], out[4]);
+	return out;
 }
 
 PyObject *py_index_search(PyObject *object, PyObject *args)
@@ -141,7 +139,7 @@ PyObject *py_index_search(PyObject *object, PyObject *args)
 	struct answers answers = { .lock = PTHREAD_MUTEX_INITIALIZER };
 	struct py_index *self = (struct py_index *)object;
 	unsigned long long limit;
-	PyObject *fps, *texts, *out = NULL;
+	PyObject *columns, *out = NULL;
 	struct py_call call;
 	struct py_rows rows;
 	unsigned threads;
@@ -149,9 +147,9 @@ PyObject *py_index_search(PyObject *object, PyObject *args)
 	long radius;
 	int rc;
 
-	if (!PyArg_ParseTuple(args, "OOlKI", &fps, &texts, &radius, &limit, &threads))
+	if (!PyArg_ParseTuple(args, "OlKI", &columns, &radius, &limit, &threads))
 		return NULL;
-	if (py_rows_from(&rows, self, fps, texts) || py_index_begin(self, &call)) {
+	if (py_rows_from(&rows, self, columns) || py_index_begin(self, &call)) {
 		py_rows_free(&rows);
 		return NULL;
 	}
@@ -163,22 +161,17 @@ PyObject *py_index_search(PyObject *object, PyObject *args)
 	return out;
 }
 
+static PyObject *number_or_none(int is_known, uint64_t number)
+{
+	return is_known ? PyLong_FromUnsignedLongLong(number) : Py_NewRef(Py_None);
+}
+
 PyObject *py_describe(const simidx_match *match)
 {
-	PyObject *label = Py_None, *time = Py_None, *id = Py_None;
-
-	if (match->id != SIMIDX_NO_ID)
-		id = PyLong_FromUnsignedLongLong(match->id);
-	if (match->label)
-		label = PyBytes_FromStringAndSize(match->label, (Py_ssize_t)match->label_size);
-	if (match->flags & SIMIDX_MATCH_TIME)
-		time = PyLong_FromUnsignedLong(match->time);
-	return id && label && time ?
-		       Py_BuildValue("(NKNN)", id == Py_None ? Py_NewRef(id) : id,
-				     (unsigned long long)match->fp,
-				     label == Py_None ? Py_NewRef(label) : label,
-				     time == Py_None ? Py_NewRef(time) : time) :
-		       NULL;
+	return Py_BuildValue("(NKy#N)", number_or_none(match->id != SIMIDX_NO_ID, match->id),
+			     (unsigned long long)match->fp, match->label,
+			     (Py_ssize_t)match->label_size,
+			     number_or_none(match->flags & SIMIDX_MATCH_TIME, match->time));
 }
 
 PyObject *py_index_get(PyObject *object, PyObject *args)

@@ -2,9 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Streams of Arrow batches: Stream reads one from any object that gives it, Batch is one of its
- * batches, make_batch() makes one of columns, and export_stream() makes a stream of an iterator of
- * batches.
+ * Streams of Arrow batches: next_batch() reads a Batch of one, make_batch() makes one of columns,
+ * and export_stream() makes a stream of an iterator of them.
  */
 
 #include "py_arrow.h"
@@ -14,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static PyTypeObject *batch_type, *stream_type;
+static PyTypeObject *batch_type;
 
 /* ---- Batch ---- */
 
@@ -107,14 +106,17 @@ static PyObject *batch_column(PyObject *self, PyObject *args)
 	const struct ArrowArray *rows = arrow_array(held);
 	struct ArrowSchema column;
 	struct ArrowArray array;
-	const char *name;
 	int64_t i = 0;
+	const char *name;
+	int is_optional = 0;
 
-	if (!PyArg_ParseTuple(args, "s", &name))
+	if (!PyArg_ParseTuple(args, "s|p", &name, &is_optional))
 		return NULL;
 	while (i < schema->n_children &&
 	       (!schema->children[i]->name || strcmp(schema->children[i]->name, name) != 0))
 		i++;
+	if (i == schema->n_children && is_optional)
+		Py_RETURN_NONE;
 	if (i == schema->n_children)
 		return py_refuse("the stream has no column \"%.100s\"", name);
 	if (arrow_copy_schema(schema->children[i], &column))
@@ -130,28 +132,11 @@ static PyObject *batch_column(PyObject *self, PyObject *args)
 	return new_batch(arrow_hold(&column, &array));
 }
 
-static PyObject *batch_names(PyObject *self, PyObject *args)
-{
-	const struct ArrowSchema *schema = arrow_schema(((struct batch *)self)->held);
-	PyObject *list = PyList_New(0);
-
-	(void)args;
-	for (int64_t i = 0; list && i < schema->n_children; i++) {
-		const char *name = schema->children[i]->name;
-		PyObject *text = PyUnicode_FromString(name ? name : "");
-
-		if (!text || PyList_Append(list, text))
-			Py_CLEAR(list);
-		Py_XDECREF(text);
-	}
-	return list;
-}
-
 static PyMethodDef batch_methods[] = {
 	{ "__arrow_c_array__", batch_capsules, METH_VARARGS,
 	  "The rows, for other libraries that know Arrow." },
-	{ "column", batch_column, METH_VARARGS, "column(name): one column, as an Arrow array." },
-	{ "names", batch_names, METH_NOARGS, "names(): those of the columns." },
+	{ "column", batch_column, METH_VARARGS,
+	  "column(name, optional=False): one column, as an Arrow array; or None without it." },
 	{ "take", batch_take, METH_VARARGS, "take(keep): the rows whose byte in `keep` is not 0." },
 	{ NULL, NULL, 0, NULL },
 };
@@ -268,49 +253,17 @@ static PyObject *make_batch(PyObject *self, PyObject *args)
 	return new_batch(arrow_hold(&schema, &array));
 }
 
-/* ---- Stream ---- */
+/* ---- reading a stream ---- */
 
-struct stream {
-	PyObject_HEAD
-	struct ArrowArrayStream *stream; /* of the capsule */
-	PyObject *capsule;
-};
-
-static void stream_dealloc(PyObject *self)
+static struct ArrowArrayStream *stream_of(PyObject *capsule)
 {
-	PyTypeObject *type = Py_TYPE(self);
+	struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
 
-	Py_XDECREF(((struct stream *)self)->capsule);
-	PyObject_Free(self);
-	Py_DECREF(type);
-}
-
-static PyObject *stream_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
-{
-	PyObject *source, *capsule;
-	struct stream *self;
-
-	(void)kwargs;
-	if (!PyArg_ParseTuple(args, "O", &source))
-		return NULL;
-	capsule = PyObject_CallMethod(source, "__arrow_c_stream__", NULL);
-	if (!capsule)
-		return NULL;
-	self = (struct stream *)PyType_GenericAlloc(type, 0);
-	if (!self) {
-		Py_DECREF(capsule);
-		return NULL;
-	}
-	self->capsule = capsule;
-	self->stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
-	if (self->stream && !self->stream->release) {
+	if (stream && !stream->release) {
 		py_refuse("an Arrow stream that was used before");
-		self->stream = NULL;
+		return NULL;
 	}
-	if (self->stream)
-		return (PyObject *)self;
-	Py_DECREF(self);
-	return NULL;
+	return stream;
 }
 
 static PyObject *fail(struct ArrowArrayStream *stream, int rc)
@@ -322,13 +275,17 @@ static PyObject *fail(struct ArrowArrayStream *stream, int rc)
 	return py_refuse("the Arrow stream has failed: %.300s", text ? text : strerror(rc));
 }
 
-static PyObject *stream_next(PyObject *self)
+/* next_batch(capsule): a Batch, or None at the end. */
+static PyObject *next_batch(PyObject *self, PyObject *capsule)
 {
-	struct ArrowArrayStream *stream = ((struct stream *)self)->stream;
+	struct ArrowArrayStream *stream = stream_of(capsule);
 	struct ArrowSchema schema = { .release = NULL };
 	struct ArrowArray array = { .release = NULL };
 	int rc;
 
+	(void)self;
+	if (!stream)
+		return NULL;
 	/* The producer takes the GIL by itself if it needs it. */
 	Py_BEGIN_ALLOW_THREADS
 	rc = stream->get_schema(stream, &schema);
@@ -342,29 +299,17 @@ static PyObject *stream_next(PyObject *self)
 	if (rc)
 		return fail(stream, rc);
 	if (!array.release)
-		return NULL; /* the end */
+		Py_RETURN_NONE;
 	array.release(&array);
 	return py_refuse("the Arrow stream has no rows of columns");
 }
-
-static PyType_Slot stream_slots[] = {
-	{ Py_tp_new, stream_new },
-	{ Py_tp_dealloc, stream_dealloc },
-	{ Py_tp_iter, PyObject_SelfIter },
-	{ Py_tp_iternext, stream_next },
-	{ Py_tp_doc, (char *)"Stream(object): the batches of object.__arrow_c_stream__()." },
-	{ 0, NULL },
-};
-
-static PyType_Spec stream_spec = { "simidx.Stream", sizeof(struct stream), 0, Py_TPFLAGS_DEFAULT,
-				   stream_slots };
 
 /* ---- an iterator as a stream ---- */
 
 /* Batches are made by Python, so each call takes the GIL. */
 struct source {
 	PyObject *batches; /* an iterator */
-	PyObject *input;   /* the Stream that they come from, or a Batch: whose columns they have */
+	PyObject *input;   /* the capsule that they come from, or a Batch: with such columns */
 	char error[512];
 };
 
@@ -393,7 +338,7 @@ static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
 		return arrow_copy_schema(arrow_schema(((struct batch *)source->input)->held), out)
 			       ? ENOMEM
 			       : 0;
-	input = ((struct stream *)source->input)->stream;
+	input = PyCapsule_GetPointer(source->input, "arrow_array_stream");
 	return input->get_schema(input, out);
 }
 
@@ -440,14 +385,7 @@ static void release_stream(struct ArrowArrayStream *stream)
 	stream->release = NULL;
 }
 
-static void free_stream_capsule(PyObject *capsule)
-{
-	struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
-
-	if (stream && stream->release)
-		stream->release(stream);
-	free(stream);
-}
+ARROW_CAPSULE(free_stream_capsule, struct ArrowArrayStream, "arrow_array_stream")
 
 static PyObject *export_stream(PyObject *self, PyObject *args)
 {
@@ -458,10 +396,8 @@ static PyObject *export_stream(PyObject *self, PyObject *args)
 	(void)self;
 	if (!PyArg_ParseTuple(args, "OO", &batches, &input))
 		return NULL;
-	if (!PyObject_TypeCheck(input, stream_type) && !PyObject_TypeCheck(input, batch_type)) {
-		PyErr_SetString(PyExc_TypeError, "neither a Stream nor a Batch");
+	if (!PyObject_TypeCheck(input, batch_type) && !stream_of(input))
 		return NULL;
-	}
 	stream = calloc(1, sizeof(*stream));
 	source = calloc(1, sizeof(*source));
 	capsule = stream && source ? PyCapsule_New(stream, "arrow_array_stream",
@@ -482,8 +418,9 @@ static PyObject *export_stream(PyObject *self, PyObject *args)
 
 static PyMethodDef functions[] = {
 	{ "export_stream", export_stream, METH_VARARGS,
-	  "export_stream(batches, like): an iterator of Batch, with the columns of a Stream or "
-	  "Batch, as a capsule for __arrow_c_stream__()." },
+	  "export_stream(batches, like): an iterator of Batch, with the columns of a stream's "
+	  "capsule or of a Batch, as a capsule for __arrow_c_stream__()." },
+	{ "next_batch", next_batch, METH_O, NULL },
 	{ "make_batch", make_batch, METH_VARARGS,
 	  "make_batch(rows, ((name, format, nulls, (bitmap, buffer, ...)), ...)): a Batch." },
 	{ NULL, NULL, 0, NULL },
@@ -492,10 +429,7 @@ static PyMethodDef functions[] = {
 int py_stream_add(PyObject *module)
 {
 	batch_type = (PyTypeObject *)PyType_FromSpec(&batch_spec);
-	stream_type = (PyTypeObject *)PyType_FromSpec(&stream_spec);
-	if (!batch_type || !stream_type ||
-	    PyModule_AddObjectRef(module, "Batch", (PyObject *)batch_type) ||
-	    PyModule_AddObjectRef(module, "Stream", (PyObject *)stream_type))
+	if (!batch_type || PyModule_AddObjectRef(module, "Batch", (PyObject *)batch_type))
 		return -1;
 	return PyModule_AddFunctions(module, functions);
 }

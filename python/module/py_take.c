@@ -33,21 +33,12 @@ static void release(struct ArrowArray *array)
 {
 	struct owned *owned = array->private_data;
 
-	for (int64_t i = 0; array->children && i < array->n_children; i++) {
-		if (array->children[i] && array->children[i]->release)
-			array->children[i]->release(array->children[i]);
-		free(array->children[i]);
-	}
-	if (array->dictionary && array->dictionary->release)
-		array->dictionary->release(array->dictionary);
-	free(array->dictionary);
-	free(array->children);
+	arrow_release_children(array);
 	for (size_t i = 0; i < 3; i++)
 		free(owned->buffer[i]);
 	free(owned->buffers);
 	arrow_drop(owned->held);
 	free(owned);
-	array->release = NULL;
 }
 
 /* An array without buffers; what it is made of is added. */

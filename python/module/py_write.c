@@ -16,21 +16,6 @@
 /* Changes between two looks for signals. */
 #define AT_ONCE 1024
 
-/* Columns of as many rows, each of which may be None. */
-static int take_columns(struct py_rows *rows, PyObject *ids, PyObject *labels, PyObject *times)
-{
-	if (py_numbers_from(&rows->ids, ids, 8, "ids") || py_texts_from(&rows->labels, labels) ||
-	    py_numbers_from(&rows->times, times, 4, "times"))
-		return -1;
-	if ((rows->ids.at && rows->ids.n != rows->n) ||
-	    (rows->labels.at && rows->labels.n != rows->n) ||
-	    (rows->times.at && rows->times.n != rows->n)) {
-		py_refuse("ids, labels and times must be as many as the %zu rows", rows->n);
-		return -1;
-	}
-	return 0;
-}
-
 static simidx_doc make_doc(const struct py_rows *rows, const struct py_index *self, size_t i)
 {
 	simidx_doc doc = SIMIDX_DOC_INIT;
@@ -84,17 +69,17 @@ static int put_all(struct py_index *self, struct py_rows *rows, int replaces, ui
 PyObject *py_index_put(PyObject *object, PyObject *args)
 {
 	struct py_index *self = (struct py_index *)object;
-	PyObject *fps, *texts, *ids, *labels, *times, *out = NULL;
+	PyObject *columns, *out = NULL;
 	struct py_rows rows;
 	struct py_call call;
 	simidx_error err;
 	int replaces, rc;
-	uint64_t *at;
+	void *at;
 
-	if (!PyArg_ParseTuple(args, "pOOOOO", &replaces, &fps, &texts, &ids, &labels, &times))
+	if (!PyArg_ParseTuple(args, "pO", &replaces, &columns))
 		return NULL;
-	rc = py_rows_from(&rows, self, fps, texts) || take_columns(&rows, ids, labels, times);
-	out = rc ? NULL : py_new_bytes(rows.n * sizeof(*at), &at);
+	rc = py_rows_from(&rows, self, columns);
+	out = rc ? NULL : py_new_columns(&(size_t){ rows.n * 8 }, 1, &at);
 	if (out && !py_index_begin(self, &call)) {
 		rc = put_all(self, &rows, replaces, at, &err);
 		if (py_index_end(self, &call, rc, &err))
@@ -166,33 +151,29 @@ static int decide(struct py_index *self, struct py_rows *rows, long radius,
 PyObject *py_index_put_if_new(PyObject *object, PyObject *args)
 {
 	struct py_index *self = (struct py_index *)object;
-	PyObject *fps, *texts, *ids, *labels, *times, *out[3] = { NULL, NULL, NULL };
+	PyObject *columns, *out = NULL;
 	struct decisions decisions;
 	struct py_rows rows;
 	struct py_call call;
 	simidx_error err;
+	void *at[3];
 	long radius;
 	int rc;
 
-	if (!PyArg_ParseTuple(args, "OOOOOl", &fps, &texts, &ids, &labels, &times, &radius))
+	if (!PyArg_ParseTuple(args, "Ol", &columns, &radius))
 		return NULL;
-	rc = py_rows_from(&rows, self, fps, texts) || take_columns(&rows, ids, labels, times);
-	if (!rc) {
-		out[0] = py_new_bytes(rows.n, &decisions.is_new);
-		out[1] = py_new_bytes(rows.n * 8, &decisions.ids);
-		out[2] = py_new_bytes(rows.n * 4, &decisions.distances);
-	}
-	rc = !out[0] || !out[1] || !out[2] || py_index_begin(self, &call);
-	if (!rc) {
+	if (!py_rows_from(&rows, self, columns))
+		out = py_new_columns((const size_t[]){ rows.n, rows.n * 8, rows.n * 4 }, 3, at);
+	if (out && !py_index_begin(self, &call)) {
+		decisions = (struct decisions){ .is_new = at[0], .ids = at[1], .distances = at[2] };
 		rc = decide(self, &rows, radius, &decisions, &err);
-		rc = py_index_end(self, &call, rc, &err);
+		if (py_index_end(self, &call, rc, &err))
+			Py_CLEAR(out);
+	} else {
+		Py_CLEAR(out);
 	}
 	py_rows_free(&rows);
-	if (!rc)
-		return Py_BuildValue("(NNN)", out[0], out[1], out[2]);
-	for (size_t i = 0; i < 3; i++)
-		Py_XDECREF(out[i]);
-	return NULL;
+	return out;
 }
 
 /* ---- deleting ---- */
@@ -295,15 +276,10 @@ static int stop_loading(void *ctx)
 /* A batch: columns as put() takes them. */
 static int load_some(struct py_index *self, struct loading *all, PyObject *columns)
 {
-	PyObject *fps, *texts, *ids, *labels, *times;
 	struct py_rows rows;
 	simidx_error err;
-	int rc;
+	int rc = py_rows_from(&rows, self, columns) || py_index_begin(self, all->call);
 
-	if (!PyArg_ParseTuple(columns, "OOOOO", &fps, &texts, &ids, &labels, &times))
-		return -1;
-	rc = py_rows_from(&rows, self, fps, texts) || take_columns(&rows, ids, labels, times) ||
-	     py_index_begin(self, all->call);
 	if (!rc) {
 		rc = py_rows_sketch(&rows, self, 0, &err);
 		for (size_t i = 0; !rc && i < rows.n; i++) {

@@ -16,6 +16,7 @@ from . import _simidx
 from ._errors import ArgumentError
 from ._evidence import Evidence, Keepers, Row
 from ._index import NOTES, Index, decode_label
+from ._tables import Stream
 
 _AT_ONCE = 1000
 _LASTING = 8
@@ -46,7 +47,7 @@ class Deduplication:
 
     def __init__(
         self,
-        stream: _simidx.Stream,
+        stream: Stream,
         decider: _simidx.Dedup,
         text: str,
         id: str | None,
@@ -74,7 +75,7 @@ class Deduplication:
         return next(self._batches)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return _simidx.export_stream(self._batches, self._stream)
+        return _simidx.export_stream(self._batches, self._stream.capsule)
 
     def close(self) -> None:
         """End early: what was not decided is forgotten, and nothing of it is in `index`."""
@@ -90,11 +91,11 @@ class Deduplication:
                 waiting.append(batch)
                 self._take(keep)
                 yield from self._ready(waiting, keep)
-                self._decider.merge()
-            self._decider.flush()
+                self._decider.flush(True)
+            self._decider.flush(False)
             self._take(keep)
             yield from self._ready(waiting, keep)
-            self._decider.merge()
+            self._decider.flush(True)
         finally:
             self._opened.close()
 
@@ -236,7 +237,7 @@ def dedup(
     >>> [(row["row"], row["keeper"], row["rule"]) for row in pyarrow.table(evidence).to_pylist()]
     [(2, 0, 'text')]
     """
-    source = _simidx.Stream(stream)
+    source = Stream(stream)
     decider, indexes, opened = _open(index, remember, against, similarity, threads, tmpdir)
     keepers = Keepers(tmpdir) if evidence is not None else None
     if keepers:
@@ -281,9 +282,9 @@ def dedup_texts(
             decider.add(some, None)
             waiting.extend(some)
             yield from decided()
-            decider.merge()
-        decider.flush()
+            decider.flush(True)
+        decider.flush(False)
         yield from decided()
-        decider.merge()
+        decider.flush(True)
     finally:
         opened.close()

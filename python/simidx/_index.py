@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from . import _simidx
 from ._errors import ArgumentError, StateError
-from ._tables import Clusters, Pairs
+from ._tables import Clusters, Pairs, Stream
 
 # As simidx.h has them.
 _READ_ONLY, _UNTRUSTED, _OPEN_CREATE = 1, 8, 32
@@ -85,14 +85,20 @@ def _u32(data: bytes) -> memoryview:
 
 
 def _numbers(values: Any, code: str) -> Any:
-    """Buffers and Arrow arrays as they are, and what else has numbers as an array."""
+    """Arrow arrays as they are, buffers of numbers as bytes, and what else has numbers, too."""
     if values is None or hasattr(values, "__arrow_c_array__"):
         return values
     try:
-        memoryview(values)
+        view = memoryview(values)
     except TypeError:
-        return array(code, values)
-    return values
+        view = memoryview(array(code, values))
+    bits = 64 if code == "Q" else 32
+    if view.ndim != 1 or view.itemsize * 8 != bits or view.format.strip("@=<") not in set("qQlLiI"):
+        raise ArgumentError(
+            f"a buffer of {bits}-bit integers is expected, such as a NumPy array or array.array, "
+            f'not one of {view.ndim} dimensions with items "{view.format}"'
+        )
+    return view if view.c_contiguous else memoryview(view.tobytes())
 
 
 def _is_texts(items: Any) -> bool:
@@ -109,13 +115,12 @@ def _is_texts(items: Any) -> bool:
     return len(items) > 0 and not isinstance(items[0], int)
 
 
-def _columns(items: Any) -> tuple[Any, Any]:
-    """Fingerprints or texts, the other one None."""
+def _columns(items: Any, ids: Any = None, labels: Any = None, times: Any = None) -> Any:
+    """What the module takes of documents: fingerprints or texts, the other one None, and more."""
     if not hasattr(items, "__len__") or not hasattr(items, "__getitem__"):
         items = list(items)
-    if _is_texts(items):
-        return None, items
-    return _numbers(items, "Q"), None
+    main = (None, items) if _is_texts(items) else (_numbers(items, "Q"), None)
+    return (*main, _numbers(ids, "Q"), labels, _numbers(times, "I"))
 
 
 def _choice(name: str, value: str, choices: tuple[str, ...]) -> int:
@@ -211,7 +216,7 @@ class Index:
 
     def verify(self) -> list[str]:
         """Look at every byte. Returns the first problems; [] = it is sound."""
-        return self._index.verify()
+        return [text.decode(errors="replace") for text in self._index.verify().split(b"\0")[:-1]]
 
     def backup(self, path: str | PathLike[str]) -> None:
         """Copy it to a new directory, while it is in use, and check the copy."""
@@ -251,14 +256,10 @@ class Index:
         >>> list(index.search_many([7, 9], radius=1).offsets)
         [0, 1, 2]
         """
-        fps, texts = _columns(items)
-        found = self._index.search(
-            fps,
-            texts,
-            -1 if radius is None and texts is not None else 3 if radius is None else radius,
-            limit,
-            threads,
-        )
+        columns = _columns(items)
+        if radius is None:
+            radius = 3 if columns[1] is None else -1
+        found = self._index.search(columns, radius, limit, threads)
         return Matches(*map(_u64, found[:3]), *map(_u32, found[3:]))
 
     def get(self, *, id: int | None = None, label: str | bytes | None = None) -> Document | None:
@@ -354,19 +355,13 @@ class Index:
             labels: str or bytes, None for one without.
             times: seconds since 1970, where the index keeps times; None = now.
         """
-        fps, texts = _columns(items)
-        return _u64(
-            self._index.put(False, fps, texts, _numbers(ids, "Q"), labels, _numbers(times, "I"))
-        )
+        return _u64(self._index.put(False, _columns(items, ids, labels, times))[0])
 
     def replace(
         self, items: Any, *, ids: Any = None, labels: Any = None, times: Any = None
     ) -> memoryview:
         """Put documents in the place of those with these ids or labels, or add them."""
-        fps, texts = _columns(items)
-        return _u64(
-            self._index.put(True, fps, texts, _numbers(ids, "Q"), labels, _numbers(times, "I"))
-        )
+        return _u64(self._index.put(True, _columns(items, ids, labels, times))[0])
 
     def add_if_new(
         self,
@@ -385,16 +380,10 @@ class Index:
         >>> list(index.add_if_new([5, 4, 0xff << 40]).is_new)
         [1, 0, 1]
         """
-        fps, texts = _columns(items)
-        asked = 3 if radius is None and texts is None else radius
-        new, found, distances = self._index.put_if_new(
-            fps,
-            texts,
-            _numbers(ids, "Q"),
-            labels,
-            _numbers(times, "I"),
-            -1 if asked is None else asked,
-        )
+        columns = _columns(items, ids, labels, times)
+        if radius is None:
+            radius = 3 if columns[1] is None else -1
+        new, found, distances = self._index.put_if_new(columns, radius)
         return IfNew(memoryview(new), _u64(found), _u32(distances))
 
     def load(
@@ -450,15 +439,14 @@ class Index:
         if self._open_flags & _READ_ONLY:
             raise StateError("the index was opened read-only")
         choice = _choice("duplicates", duplicates, _DUPLICATES)
-        batches = _simidx.Stream(rows)
+        batches = Stream(rows)
         is_texts = bool(self.stats()["profile"])
 
-        def columns() -> Iterator[tuple[Any, ...]]:
+        def columns() -> Iterator[_simidx.Columns]:
             for batch in batches:
-                names = batch.names()
-                optional = [batch.column(n) if n in names else None for n in (id, label, time)]
+                ids, labels, times = (batch.column(name, True) for name in (id, label, time))
                 main = batch.column(text if is_texts else fp)
-                yield (None, main, *optional) if is_texts else (main, None, *optional)
+                yield (*((None, main) if is_texts else (main, None)), ids, labels, times)
 
         n = self._index.load(
             columns(),
@@ -492,7 +480,7 @@ def fingerprints(texts: Any, *, extractor: str | None = None, threads: int = 0) 
     >>> len(fingerprints(["one text", "another text"]))
     2
     """
-    return _u64(_simidx.fingerprints(texts, extractor, threads))
+    return _u64(_simidx.fingerprints(texts, extractor, threads)[0])
 
 
 def fingerprint(text: str | bytes, *, extractor: str | None = None) -> int:

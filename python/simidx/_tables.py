@@ -26,6 +26,22 @@ def column(name: str, format: str, *buffers: Any, there: Sequence[bool] | None =
     return name, format, len(there) - sum(there), (bits(bytes(there)), *buffers)
 
 
+class Stream:
+    """The batches of anything with __arrow_c_stream__(), once."""
+
+    def __init__(self, source: Any) -> None:
+        self.capsule = source.__arrow_c_stream__()
+
+    def __iter__(self) -> Stream:
+        return self
+
+    def __next__(self) -> _simidx.Batch:
+        batch = _simidx.next_batch(self.capsule)
+        if batch is None:
+            raise StopIteration
+        return batch
+
+
 class Table:
     """Columns of numbers. Other libraries take all of them as a stream of Arrow, without a copy."""
 

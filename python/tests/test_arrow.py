@@ -7,7 +7,7 @@ import random
 import arrow_rows
 import pytest
 import simidx
-from simidx import _simidx
+from simidx import _tables
 
 KINDS = ["u", "U", "vu", "l", "g", "b", "+l", "+s"]
 
@@ -33,7 +33,7 @@ def value(rng, kind):
 def test_rows_are_taken_of_each_type(n, before):
     rng = random.Random(n + before)
     columns = [(kind, kind, [value(rng, kind) for _ in range(n)]) for kind in KINDS]
-    (batch,) = _simidx.Stream(arrow_rows.Producer([columns], before))
+    (batch,) = _tables.Stream(arrow_rows.Producer([columns], before))
     assert arrow_rows.rows(batch) == {name: values for name, _, values in columns}
     for share in (0, 0.3, 1):
         keep = bytes(rng.random() < share for _ in range(n))
@@ -46,7 +46,7 @@ def test_rows_are_taken_of_each_type(n, before):
 
 def test_rows_of_rows_that_were_taken():
     columns = [("n", "l", list(range(50))), ("s", "vu", [str(i) * 9 for i in range(50)])]
-    (batch,) = _simidx.Stream(arrow_rows.Producer([columns], 3))
+    (batch,) = _tables.Stream(arrow_rows.Producer([columns], 3))
     for _ in range(4):
         batch = batch.take(bytes(i % 2 for i in range(len(batch))))
     assert arrow_rows.rows(batch)["n"] == [15, 31, 47]
@@ -56,7 +56,7 @@ def test_rows_of_rows_that_were_taken():
 def test_arrays_are_given_back():
     before = arrow_rows.released
     columns = [("n", "l", [1, 2, 3])]
-    for batch in _simidx.Stream(arrow_rows.Producer([columns] * 5)):
+    for batch in _tables.Stream(arrow_rows.Producer([columns] * 5)):
         arrow_rows.rows(batch.take(b"\1\0\1"))
     del batch
     assert arrow_rows.released == before + 5
@@ -64,7 +64,7 @@ def test_arrays_are_given_back():
 
 def test_what_does_not_fit_is_refused():
     columns = [("n", "l", [1, 2, 3])]
-    (batch,) = _simidx.Stream(arrow_rows.Producer([columns]))
+    (batch,) = _tables.Stream(arrow_rows.Producer([columns]))
     with pytest.raises(simidx.ArgumentError, match="2 bytes for 3 rows"):
         batch.take(b"\0\0")
     with pytest.raises(AttributeError, match="__arrow_c_stream__"):
@@ -74,7 +74,7 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(simidx.ArgumentError, match='Arrow type "l"'):
         list(simidx.dedup(arrow_rows.Producer([columns]), text="n"))
     with pytest.raises(simidx.ArgumentError, match="the producer has had enough"):
-        list(_simidx.Stream(arrow_rows.Producer([columns] * 3, fail_after=2)))
+        list(_tables.Stream(arrow_rows.Producer([columns] * 3, fail_after=2)))
 
 
 def test_pyarrow_has_the_same_rows():
@@ -102,7 +102,7 @@ def test_pyarrow_has_the_same_rows():
     mask = [rng.random() < 0.4 for _ in range(n)]
     source = table.slice(0).to_reader(max_chunksize=64)
     at = 0
-    for batch in _simidx.Stream(source):
+    for batch in _tables.Stream(source):
         keep = bytes(mask[at : at + len(batch)])
         mine = pa.record_batch(batch.take(keep))
         theirs = table.slice(at, len(batch)).filter(pa.array([bool(k) for k in keep]))

@@ -11,6 +11,7 @@ import subprocess
 import arrow_rows
 import pytest
 import simidx
+from simidx import _tables
 
 TOOL = os.path.join(os.environ.get("SX_BUILDDIR", ""), "tools", "simidx-dedup")
 
@@ -100,7 +101,7 @@ def evidence_of(seed, where, **how):
     result = simidx.dedup(arrow_rows.Producer(parts), id="key", evidence=evidence, **how)
     kept = [key for batch in result for key in arrow_rows.rows(batch)["key"]]
     batches = [arrow_rows.rows(batch) for batch in evidence]
-    assert batches == [arrow_rows.rows(batch) for batch in simidx._simidx.Stream(evidence)]
+    assert batches == [arrow_rows.rows(batch) for batch in _tables.Stream(evidence)]
     rows = [row for batch in batches for row in zip(*batch.values())]
     assert list(batches[0]) == list(simidx.Row._fields) and len(rows) == len(evidence)
     return texts, kept, [simidx.Row(*row) for row in rows]

@@ -7,7 +7,7 @@ import random
 import arrow_rows
 import pytest
 import simidx
-from simidx import _simidx
+from simidx import _tables
 
 
 def make_fps(seed, n):
@@ -100,7 +100,7 @@ def test_they_are_streams_of_arrow(where, n):
     with simidx.Index(where, create=True) as index:
         index.add([i // 3 << 20 for i in range(n)])
         for table in (index.pairs(radius=0), index.clusters(radius=0)):
-            (batch,) = _simidx.Stream(table)
+            (batch,) = _tables.Stream(table)
             want = {name: list(values) for name, values in vars(table).items()}
             assert arrow_rows.rows(batch) == want
             assert len(batch) == len(table)

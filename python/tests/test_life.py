@@ -14,7 +14,7 @@ from array import array
 import arrow_rows
 import pytest
 import simidx
-from simidx import _errors, _simidx
+from simidx import _errors, _simidx, _tables
 
 CALLS = {
     "search": lambda index: index.search(1),
@@ -184,11 +184,11 @@ class Ready:
     """Batches of another producer. They are made before, so that Ctrl-C does not hit that one."""
 
     def __init__(self, producer):
-        self.stream = _simidx.Stream(producer)
+        self.stream = _tables.Stream(producer)
         self.batches = list(self.stream)
 
     def __arrow_c_stream__(self, requested_schema=None):
-        return _simidx.export_stream(iter(self.batches), self.stream)
+        return _simidx.export_stream(iter(self.batches), self.stream.capsule)
 
 
 def test_ctrl_c_stops_what_takes_long(where):

@@ -125,12 +125,12 @@ def test_the_merge_of_a_deduplication(where):
         index.add([f"{i} is a number" for i in range(65000)])
     code = """
 given = 0
-merge = simidx._simidx.Dedup.merge
-def press_and_merge(self):
-    if given == 1000:
+flush = simidx._simidx.Dedup.flush
+def press_and_flush(self, merge):
+    if merge and given == 1000:
         press()
-    merge(self)
-simidx._simidx.Dedup.merge = press_and_merge
+    flush(self, merge)
+simidx._simidx.Dedup.flush = press_and_flush
 try:
     for n, text in simidx.dedup_texts((f"{i} was another" for i in range(1000)), index=where):
         given += 1
