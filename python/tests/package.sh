@@ -22,9 +22,10 @@ cp "$SX_SRCDIR"/python/simidx/*.py "$SX_SRCDIR"/python/simidx/*.pyi "$SX_SRCDIR/
 cp "$SX_BUILDDIR/python/.libs/_simidx.so" "$tmp/simidx/_simidx.abi3.so"
 export PYTHONPATH=$tmp PYTHONDONTWRITEBYTECODE=1 PYTHONSAFEPATH=1
 cd "$tmp"
-# The sanitizer of a module has to be there before Python, which leaks on purpose.
+# The sanitizer of a module has to be there before Python, which leaks on purpose, and finds the exceptions of
+# other modules only if what throws them is there, too.
 if ${SX_NM:-nm} -D "$tmp/simidx/_simidx.abi3.so" | grep -q __asan_init; then
-	LD_PRELOAD=$(${SX_CC:-cc} -print-file-name=libasan.so)
+	LD_PRELOAD="$(${SX_CC:-cc} -print-file-name=libasan.so) $(${SX_CC:-cc} -print-file-name=libstdc++.so.6)"
 	export LD_PRELOAD ASAN_OPTIONS=detect_leaks=0:${ASAN_OPTIONS-}
 fi
 "$SX_PYTHON" -c 'import simidx, sys; sys.exit(simidx.__file__ != sys.argv[1])' "$tmp/simidx/__init__.py" || {
