@@ -42,6 +42,10 @@ struct py_call {
 /** Give the GIL back. */
 void py_begin(struct py_call *call);
 
+/** Take the GIL for some lines, and give it back. py_stop() says no meanwhile. */
+void py_pause(struct py_call *call);
+void py_resume(struct py_call *call);
+
 /** For stop(): whether Ctrl-C was pressed. Any thread may ask; `ctx` does not matter. */
 int py_stop(void *ctx);
 

@@ -32,8 +32,19 @@ void py_begin(struct py_call *call)
 	call->outer = current;
 	call->looked = now_ms() - LOOK_MS + FIRST_MS;
 	call->has_raised = 0;
-	current = call;
 	simidx_set_stop(py_stop, NULL);
+	py_resume(call);
+}
+
+void py_pause(struct py_call *call)
+{
+	PyEval_RestoreThread(call->state);
+	current = call->outer;
+}
+
+void py_resume(struct py_call *call)
+{
+	current = call;
 	call->state = PyEval_SaveThread();
 }
 
@@ -49,9 +60,9 @@ int py_stop(void *ctx)
 	if (call->has_raised || now - call->looked < LOOK_MS)
 		return call->has_raised;
 	call->looked = now;
-	PyEval_RestoreThread(call->state);
+	py_pause(call);
 	call->has_raised = PyErr_CheckSignals() != 0;
-	call->state = PyEval_SaveThread();
+	py_resume(call);
 	return call->has_raised;
 }
 
@@ -66,8 +77,7 @@ const struct timespec *py_soon(struct timespec *at)
 
 int py_end(struct py_call *call, int rc, const simidx_error *err)
 {
-	PyEval_RestoreThread(call->state);
-	current = call->outer;
+	py_pause(call);
 	if (call->has_raised) /* its exception is set */
 		return -1;
 	if (rc)

@@ -222,7 +222,7 @@ static PyObject *index_info(PyObject *object, PyObject *args)
 		return NULL;
 	}
 	/* Its strings live as long as the index. */
-	PyEval_RestoreThread(call.state);
+	py_pause(&call);
 	out = Py_BuildValue("{sssIsssIsIsKsKsKsKsKsKsK}", "plan", info.plan, "bits", info.bits,
 			    "profile", info.profile, "flags", info.flags, "layout", info.layout,
 			    "documents", (unsigned long long)info.documents, "distinct",
@@ -232,7 +232,7 @@ static PyObject *index_info(PyObject *object, PyObject *args)
 			    (unsigned long long)info.labels, "file_bytes",
 			    (unsigned long long)info.file_bytes, "notes",
 			    (unsigned long long)info.notes);
-	call.state = PyEval_SaveThread();
+	py_resume(&call);
 	if (!py_index_end(self, &call, 0, NULL))
 		return out;
 	Py_XDECREF(out);
@@ -306,6 +306,7 @@ static PyMethodDef methods[] = {
 	{ "pairs", py_index_pairs, METH_VARARGS, NULL },
 	{ "clusters", py_index_clusters, METH_VARARGS, NULL },
 	{ "walk", py_index_walk, METH_NOARGS, NULL },
+	{ "walk_next", py_index_walk_next, METH_O, NULL },
 	{ "put", py_index_put, METH_VARARGS, NULL },
 	{ "put_if_new", py_index_put_if_new, METH_VARARGS, NULL },
 	{ "load", py_index_load, METH_VARARGS, NULL },

@@ -81,6 +81,7 @@ PyObject *py_index_get(PyObject *self, PyObject *args);
 PyObject *py_index_pairs(PyObject *self, PyObject *args);
 PyObject *py_index_clusters(PyObject *self, PyObject *args);
 PyObject *py_index_walk(PyObject *self, PyObject *args);
+PyObject *py_index_walk_next(PyObject *self, PyObject *walk);
 PyObject *py_index_put(PyObject *self, PyObject *args);
 PyObject *py_index_put_if_new(PyObject *self, PyObject *args);
 PyObject *py_index_load(PyObject *self, PyObject *args);
@@ -89,7 +90,6 @@ PyObject *py_index_delete_older(PyObject *self, PyObject *args);
 
 /** Add types and functions. Return 0, or -1 with an exception. */
 int py_index_add(PyObject *module);
-int py_walk_add(PyObject *module);
 int py_dedup_add(PyObject *module);
 
 #endif /* PY_INDEX_H */

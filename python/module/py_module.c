@@ -25,7 +25,7 @@ PyMODINIT_FUNC PyInit__simidx(void)
 	PyObject *module = PyModule_Create(&definition);
 
 	if (module && !py_errors_add(module) && !py_stream_add(module) && !py_index_add(module) &&
-	    !py_walk_add(module) && !py_dedup_add(module) &&
+	    !py_dedup_add(module) &&
 	    !PyModule_AddStringConstant(module, "version", simidx_version()) &&
 	    !PyModule_AddStringConstant(module, "build_info", simidx_build_info()))
 		return module;

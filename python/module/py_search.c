@@ -194,10 +194,10 @@ PyObject *py_index_get(PyObject *object, PyObject *args)
 		rc = simidx_reader_find_label(reader, label, (size_t)size, &match, &err);
 	else if (!rc)
 		rc = simidx_reader_find_id(reader, id, &match, &err);
-	PyEval_RestoreThread(call.state);
+	py_pause(&call);
 	if (!rc)
 		out = py_describe(&match);
-	call.state = PyEval_SaveThread();
+	py_resume(&call);
 	simidx_reader_close(reader);
 	if (!py_index_end(self, &call, rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc, &err))
 		return rc ? Py_NewRef(Py_None) : out;

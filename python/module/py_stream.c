@@ -203,12 +203,16 @@ static int take_column(struct made *made, size_t i, PyObject *column, int64_t n)
 	if (!PyArg_ParseTuple(column, "ssLO!", &schema->name, &schema->format, &nulls,
 			      &PyTuple_Type, &buffers))
 		return -1;
+	if (PyTuple_Size(buffers) > MOST_BUFFERS) {
+		py_refuse("more than %d buffers", MOST_BUFFERS);
+		return -1;
+	}
 	schema->flags = ARROW_FLAG_NULLABLE;
 	array->length = n;
 	array->null_count = nulls;
 	array->buffers = made->bytes[i];
 	array->n_buffers = PyTuple_Size(buffers);
-	for (Py_ssize_t k = 0; k < array->n_buffers && k < MOST_BUFFERS; k++) {
+	for (Py_ssize_t k = 0; k < array->n_buffers; k++) {
 		PyObject *buffer = PyTuple_GetItem(buffers, k);
 
 		if (buffer == Py_None)
@@ -240,7 +244,11 @@ static PyObject *make_batch(PyObject *self, PyObject *args)
 	made->columns = Py_NewRef(columns);
 	array.length = n;
 	array.n_children = schema.n_children = PyTuple_Size(columns);
-	for (Py_ssize_t i = 0; !rc && i < schema.n_children && i < MOST_COLUMNS; i++)
+	if (schema.n_children > MOST_COLUMNS) {
+		py_refuse("more than %d columns", MOST_COLUMNS);
+		rc = -1;
+	}
+	for (Py_ssize_t i = 0; !rc && i < schema.n_children; i++)
 		rc = take_column(made, (size_t)i, PyTuple_GetItem(columns, i), n);
 	if (rc) {
 		free_made(made);

@@ -2,20 +2,22 @@
 /* Copyright the libsimidx authors */
 
 /*
- * An iterator of the documents of an index, in lists of some. close() of the index ends it.
+ * Walks through the documents of an index, in lists of some: capsules. close() of the index ends
+ * them.
  */
 
 #include "py_index.h"
+
+#include <stdlib.h>
 
 #include <simidx_walk.h>
 
 /* Documents of a list. */
 #define AT_ONCE 1024
 
-static PyTypeObject *walk_type;
+#define NAME "simidx walk"
 
 struct py_walk {
-	PyObject_HEAD
 	struct py_index *index; /* a reference */
 	simidx_walk *walk;      /* NULL: it has ended */
 	struct py_walk *next;   /* of the index */
@@ -45,10 +47,9 @@ static void end(struct py_walk *self)
 	pthread_mutex_unlock(&self->index->lock);
 }
 
-static void walk_dealloc(PyObject *object)
+static void free_walk(PyObject *capsule)
 {
-	struct py_walk *self = (struct py_walk *)object;
-	PyTypeObject *type = Py_TYPE(object);
+	struct py_walk *self = PyCapsule_GetPointer(capsule, NAME);
 	PyObject *kind, *value, *trace;
 	struct py_call call;
 
@@ -61,24 +62,25 @@ static void walk_dealloc(PyObject *object)
 	}
 	PyErr_Restore(kind, value, trace);
 	Py_DECREF((PyObject *)self->index);
-	PyObject_Free(object);
-	Py_DECREF(type);
+	free(self);
 }
 
-static PyObject *walk_next(PyObject *object)
+/* walk_next(walk): a list of documents, empty at the end */
+PyObject *py_index_walk_next(PyObject *object, PyObject *capsule)
 {
-	struct py_walk *self = (struct py_walk *)object;
+	struct py_walk *self = PyCapsule_GetPointer(capsule, NAME);
 	PyObject *list = PyList_New(0);
 	struct py_call call;
 	simidx_match match;
 	simidx_error err;
 	int rc = SIMIDX_OK;
 
-	if (!list || py_index_begin(self->index, &call)) {
+	(void)object;
+	if (!self || !list || py_index_begin(self->index, &call)) {
 		Py_XDECREF(list);
 		return NULL;
 	}
-	PyEval_RestoreThread(call.state);
+	py_pause(&call);
 	for (size_t i = 0; !rc && self->walk && i < AT_ONCE; i++) {
 		PyObject *document = NULL;
 
@@ -89,11 +91,11 @@ static PyObject *walk_next(PyObject *object)
 			i = AT_ONCE;
 		Py_XDECREF(document);
 	}
-	call.state = PyEval_SaveThread();
+	py_resume(&call);
 	if (rc)
 		end(self);
 	if (!py_index_end(self->index, &call, rc == SIMIDX_E_END ? SIMIDX_OK : rc, &err) &&
-	    !PyErr_Occurred() && PyList_Size(list))
+	    !PyErr_Occurred())
 		return list;
 	Py_DECREF(list);
 	return NULL;
@@ -102,16 +104,18 @@ static PyObject *walk_next(PyObject *object)
 PyObject *py_index_walk(PyObject *object, PyObject *args)
 {
 	struct py_index *index = (struct py_index *)object;
-	struct py_walk *self = PyObject_New(struct py_walk, walk_type);
+	struct py_walk *self = calloc(1, sizeof(*self));
+	PyObject *capsule = self ? PyCapsule_New(self, NAME, free_walk) : PyErr_NoMemory();
 	struct py_call call;
 	simidx_error err;
 	int rc;
 
 	(void)args;
-	if (!self)
+	if (!capsule) {
+		free(self);
 		return NULL;
+	}
 	self->index = (struct py_index *)Py_NewRef(object);
-	self->walk = NULL;
 	rc = py_index_begin(index, &call);
 	if (!rc) {
 		pthread_mutex_lock(&index->lock);
@@ -123,24 +127,7 @@ PyObject *py_index_walk(PyObject *object, PyObject *args)
 		rc = py_index_end(index, &call, rc, &err);
 	}
 	if (!rc)
-		return (PyObject *)self;
-	Py_DECREF((PyObject *)self);
+		return capsule;
+	Py_DECREF(capsule);
 	return NULL;
-}
-
-static PyType_Slot slots[] = {
-	{ Py_tp_dealloc, walk_dealloc },
-	{ Py_tp_iter, PyObject_SelfIter },
-	{ Py_tp_iternext, walk_next },
-	{ 0, NULL },
-};
-
-static PyType_Spec spec = { "simidx._simidx.Walk", sizeof(struct py_walk), 0,
-			    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots };
-
-int py_walk_add(PyObject *module)
-{
-	(void)module;
-	walk_type = (PyTypeObject *)PyType_FromSpec(&spec);
-	return walk_type ? 0 : -1;
 }

@@ -273,7 +273,9 @@ class Index:
 
     def __iter__(self) -> Iterator[Document]:
         """All documents, by their ids. The file grows by what is written meanwhile."""
-        for some in self._index.walk():
+        index = self._index
+        walk = index.walk()
+        while some := index.walk_next(walk):
             for id, fingerprint, label, time in some:
                 yield Document(id, fingerprint, decode_label(label), time)
 
