@@ -50,7 +50,7 @@
 extern "C" {
 #endif
 
-#define SIMIDX_ENGINE_VERSION 3 /**< of this interface; it grows with incompatible changes only */
+#define SIMIDX_ENGINE_VERSION 4 /**< of this interface; it grows with incompatible changes only */
 
 /** What an engine can do beyond what all can. */
 #define SIMIDX_ENGINE_LEASES 1u /**< lease() and release(); simidx_writer_put_if_new() uses them */
@@ -216,7 +216,8 @@ typedef struct simidx_engine_check {
 } simidx_engine_check;
 
 /**
- * An engine. All functions are given but for lease() and release(), which need the capability. Each
+ * An engine. All functions are given but for lease() and release(), which need the capability, and
+ * older(). Each
  * returns a SIMIDX_E_ code and keeps to its deadline: a server that is gone, slow or talks garbage
  * is SIMIDX_E_IO with a clear text.
  */
@@ -294,6 +295,17 @@ typedef struct simidx_engine {
 	 */
 	int (*walk)(void *state, uint64_t from_id, size_t n, simidx_engine_document document,
 		    void *ctx, uint64_t *version, simidx_error *err);
+
+	/**
+	 * Of an engine that keeps times: n documents whose time is known and before `time`, or all
+	 * of these if they are fewer, in any order. A document that is gone may be among them.
+	 * NULL: the library walks over all documents instead.
+	 *
+	 * @param id     gets their ids
+	 * @param found  set to how many
+	 */
+	int (*older)(void *state, uint32_t time, size_t n, uint64_t *id, size_t *found,
+		     simidx_error *err);
 
 	/**
 	 * Complete what was begun to be stored. The library calls it when the first transaction

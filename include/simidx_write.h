@@ -303,8 +303,8 @@ int simidx_writer_delete_label(simidx_writer *writer, const char *label, size_t 
 /**
  * Delete all documents whose time is known and before `time`: pages that a crawler has not seen for
  * a month, say. One walk reads the times. It commits by itself, many times, and what was pending
- * before is committed with the first part; others may write in between, and what they put meanwhile
- * may stay, old or not. After a failure a part is deleted, and the next call deletes the rest.
+ * before is committed with the first part or before it; others may write in between, and what they
+ * put meanwhile may stay, old or not. After a failure a part is deleted, and the next call deletes the rest.
  * simidx_set_progress() tells how far it is ("deleting", documents looked at, all of them).
  *
  * @param time  seconds since 1970
@@ -312,10 +312,13 @@ int simidx_writer_delete_label(simidx_writer *writer, const char *label, size_t 
  * @param ctx   passed to it
  * @param n     if not NULL: how many documents were deleted and committed, also after a failure
  * @return SIMIDX_OK, also if there was none; SIMIDX_E_STOPPED: a part is deleted, and nothing is
- *         pending; SIMIDX_E_UNSUPPORTED in an index of an engine; SIMIDX_E_MISMATCH: the index
- *         keeps no times; the codes of simidx_writer_begin() and simidx_writer_commit()
+ *         pending; SIMIDX_E_MISMATCH: the index keeps no times; SIMIDX_E_BUSY: in an index of an
+ *         engine, others have changed what was old each time; the codes of simidx_writer_begin()
+ *         and simidx_writer_commit()
  *
- * Cost: reads `postings`, and `labels` of what is deleted; and the merges that are due.
+ * Cost: reads `postings`, and `labels` of what is deleted; and the merges that are due. An engine is
+ * asked for the old ones, 1,000 at a time, which are looked up; one that cannot tell which are old
+ * is asked for all documents.
  */
 int simidx_writer_delete_older(simidx_writer *writer, uint32_t time, int (*stop)(void *ctx),
 			       void *ctx, uint64_t *n, simidx_error *err) SIMIDX_CHECK_RESULT;

@@ -224,6 +224,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/remote/sx_remote_info.h \
 	lib/remote/sx_remote_near.c \
 	lib/remote/sx_remote_near.h \
+	lib/remote/sx_remote_older.c \
+	lib/remote/sx_remote_older.h \
 	lib/remote/sx_remote_open.c \
 	lib/remote/sx_remote_open.h \
 	lib/remote/sx_remote_snapshot.c \

@@ -270,6 +270,7 @@ tests_engine_oracle_SOURCES = \
 	tests/engine/memory_file.c \
 	tests/engine/memory_store.h \
 	tests/engine/memory_write.c \
+	tests/engine/older.c \
 	tests/engine/oracle.c \
 	tests/engine/rejudged.c \
 	tests/engine/sides.c \

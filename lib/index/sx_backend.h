@@ -196,7 +196,7 @@ typedef struct sx_backend_writer {
 	int (*merge)(simidx_writer *writer, simidx_error *err);
 	/**
 	 * Set older->doc to further old documents, as they are in the transaction: so many as one
-	 * is to delete, or none. NULL without SX_HAS_TABLES.
+	 * is to delete, or none. Those that a commit refuses to delete may be found again.
 	 */
 	int (*older)(simidx_writer *writer, sx_older *older, simidx_error *err);
 } sx_backend_writer;
@@ -219,7 +219,7 @@ typedef struct sx_backend_walk {
  *
  *	SX_HAS_TABLES  simidx_backup(), simidx_check_pages(), simidx_clusters(), simidx_compact(),
  *	               simidx_get_table_info(), simidx_loader_add_index(), simidx_loader_open(),
- *	               simidx_pairs(), simidx_repair(), simidx_writer_delete_older()
+ *	               simidx_pairs(), simidx_repair()
  *	SX_CAN_MEND    simidx_mend()
  */
 enum sx_capability {

@@ -16,9 +16,9 @@ int simidx_redis_add(simidx_error *err)
 		.size = sizeof(simidx_engine), .version = SIMIDX_ENGINE_VERSION, .scheme = word, \
 		.name = "Redis", .plans = plans, .keeps = SIMIDX_CREATE_TIMES, .open = rd_open,  \
 		.close = rd_close, .info = rd_info, .scan = rd_scan, .find_ids = rd_find_ids,    \
-		.find_labels = rd_find_labels, .walk = rd_walk, .begin = rd_begin,               \
-		.resume = rd_resume, .write = rd_write, .reserve_ids = rd_reserve_ids,           \
-		.get_mark = rd_get_mark, .check = rd_check,                                      \
+		.find_labels = rd_find_labels, .walk = rd_walk, .older = rd_older,               \
+		.begin = rd_begin, .resume = rd_resume, .write = rd_write,                       \
+		.reserve_ids = rd_reserve_ids, .get_mark = rd_get_mark, .check = rd_check,       \
 	}
 	static const simidx_engine engine[] = { ENGINE("redis"), ENGINE("unix"), ENGINE("rediss") };
 	int rc = SIMIDX_OK;

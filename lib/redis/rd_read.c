@@ -441,6 +441,26 @@ int rd_walk(void *state, uint64_t from_id, size_t n, simidx_engine_document docu
 	return rd_walk_records(state, &from_id, n, on_record, &w, version, err);
 }
 
+int rd_older(void *state, uint32_t time, size_t n, uint64_t *id, size_t *found, simidx_error *err)
+{
+	struct rd_index *x = state;
+	redisReply *reply;
+	int rc = rd_ask(&x->server, &reply, err, "ZRANGEBYSCORE %st -inf (%u LIMIT 0 %llu",
+			x->prefix, (unsigned)time, (unsigned long long)n);
+
+	*found = 0;
+	if (rc)
+		return rc;
+	if (reply->type != REDIS_REPLY_ARRAY || reply->elements > n)
+		rc = rd_reply_odd(&x->server, err);
+	for (size_t i = 0; !rc && i < reply->elements; i++)
+		if (!rd_is_string(reply, i) ||
+		    rd_digits(reply->element[i]->str, reply->element[i]->len, &id[(*found)++]))
+			rc = damaged(x, err, "the list of times");
+	freeReplyObject(reply);
+	return rc;
+}
+
 int rd_get_mark(void *state, void **data, size_t *size, simidx_error *err)
 {
 	struct rd_index *x = state;

@@ -19,6 +19,8 @@ int rd_find_labels(void *state, const simidx_engine_bytes *label, size_t n,
 		   simidx_error *err);
 int rd_walk(void *state, uint64_t from_id, size_t n, simidx_engine_document document, void *ctx,
 	    uint64_t *version, simidx_error *err);
+int rd_older(void *state, uint32_t time, size_t n, uint64_t *id, size_t *found, simidx_error *err);
+
 int rd_get_mark(void *state, void **data, size_t *size, simidx_error *err);
 
 /** Hears of a record, which may be damaged; another value than SIMIDX_OK ends the walk. */

@@ -393,6 +393,22 @@ int sx_engine_walk_page(sx_engine *e, uint64_t from_id, size_t n,
 			    "walk", err);
 }
 
+int sx_engine_older(sx_engine *e, uint32_t time, size_t n, uint64_t *id, size_t *found,
+		    simidx_error *err)
+{
+	int rc;
+
+	*found = 0;
+	rc = check_answer(e, e->calls->older(e->state, time, n, id, found, err),
+			  "find old documents", err);
+	for (size_t i = 0; !rc && i < *found && *found <= n; i++)
+		if (id[i] > SIMIDX_MAX_ID)
+			*found = n + 1;
+	return rc || *found <= n ? rc :
+				   sx_fail(err, SIMIDX_E_IO, "%s: it sent something else than it "
+					   "was asked for", e->uri);
+}
+
 int sx_engine_is_unfinished(sx_engine *e)
 {
 	int is_unfinished;

@@ -98,6 +98,10 @@ int sx_engine_walk_page(sx_engine *engine, uint64_t from_id, size_t n,
 			simidx_engine_document document, void *ctx, uint64_t *version,
 			simidx_error *err);
 
+/** Only where the engine has it. More than n ids, or others than there can be: SIMIDX_E_IO. */
+int sx_engine_older(sx_engine *engine, uint32_t time, size_t n, uint64_t *id, size_t *found,
+		    simidx_error *err);
+
 /**
  * begin() or resume(), before the first transaction of the handle, and after a write that has
  * returned SIMIDX_E_UNKNOWN: have stored what is going to be stored, so that look-ups find it.

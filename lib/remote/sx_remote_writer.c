@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "remote/sx_remote_older.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 #include "util/sx_struct.h"
@@ -449,7 +450,14 @@ static int merge_now(simidx_writer *w, simidx_error *err)
 	return SIMIDX_OK;
 }
 
+static int older(simidx_writer *w, sx_older *older, simidx_error *err)
+{
+	struct own *r = w->held;
+
+	return sx_remote_older(w, &r->doc_cache, older, err);
+}
+
 const sx_backend_writer sx_remote_writer = { open_writer, close_writer,  begin,   end_writer,
 					     prefetch,    new_id,        use_ids, lease,
 					     label,       NULL,          is_unfinished, commit,
-					     merge_now,   NULL };
+					     merge_now,   older };

@@ -32,7 +32,7 @@ struct sx_sorter {
 	unsigned words, keys, shift;
 	char *dir;
 	uint64_t count;
-	uint64_t *record, *scratch; /* the run that is being filled; where it is sorted to, or NULL */
+	uint64_t *record, *scratch; /* the run that is being filled; NULL, or where it is sorted to */
 	size_t n;
 	size_t cap, room; /* records for which both have room now, and at most */
 	sx_spill *spill;

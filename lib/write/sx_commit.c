@@ -156,6 +156,9 @@ int simidx_writer_commit(simidx_writer *w, simidx_error *err)
 	if (!rc)
 		rc = w->index->backend->writer->commit(w, has_to_store(w), err);
 	if (!rc && w->refused.n) {
+		/* Deletions of what is old are no calls: others have changed that, so it stays. */
+		if (!w->calls.n)
+			w->stored += w->changes - w->refused.n;
 		sx_calls_take(&asked, &w->calls);
 		rc = judge_again(w, &asked, err);
 	}

@@ -12,6 +12,8 @@
 #include "util/sx_err.h"
 #include "write/sx_writer_change.h"
 
+#define MOST_LOST 8 /* transactions one after the other, of which nothing was stored */
+
 /* Delete what one transaction takes; the caller commits. */
 static int delete_some(simidx_writer *w, sx_older *older, simidx_error *err)
 {
@@ -36,6 +38,7 @@ int simidx_writer_delete_older(simidx_writer *w, uint32_t time, int (*stop)(void
 			       uint64_t *n, simidx_error *err)
 {
 	sx_older older = { .time = time };
+	unsigned n_lost = 0;
 	int rc;
 
 	sx_err_clear(err);
@@ -43,9 +46,10 @@ int simidx_writer_delete_older(simidx_writer *w, uint32_t time, int (*stop)(void
 		*n = 0;
 	if (!w)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_delete_older: writer is NULL");
-	rc = sx_index_need(w->index, SX_HAS_TABLES, err);
-	if (!rc && !w->index->schema->has_times)
-		rc = sx_fail(err, SIMIDX_E_MISMATCH, "the index keeps no times");
+	if (!w->index->schema->has_times)
+		return sx_fail(err, SIMIDX_E_MISMATCH, "the index keeps no times");
+	/* Where a commit may refuse changes, what is pending is judged again by itself. */
+	rc = w->has_conditions ? simidx_writer_commit(w, err) : SIMIDX_OK;
 	while (!rc && !older.has_ended) {
 		uint64_t stored = w->stored;
 
@@ -55,7 +59,11 @@ int simidx_writer_delete_older(simidx_writer *w, uint32_t time, int (*stop)(void
 		rc = simidx_writer_commit(w, err);
 		/* Where the merge after it has failed, the commit is stored. */
 		if (n && w->stored != stored)
-			*n += older.n;
+			*n += w->has_conditions ? w->stored - stored : older.n;
+		n_lost = older.n && w->stored == stored ? n_lost + 1 : 0;
+		if (!rc && n_lost == MOST_LOST)
+			rc = sx_fail(err, SIMIDX_E_BUSY, "old documents are left: others were "
+				     "first, %d times", MOST_LOST);
 		if (!rc)
 			tell_progress(w, &older);
 		if (!rc && !older.has_ended && stop && stop(ctx))

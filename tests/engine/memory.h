@@ -22,6 +22,7 @@ typedef struct memory_faults {
 	int keeps_old_rows;  /* writes leave the rows of the versions before */
 	int sends_twice;     /* each row of a scan is sent twice */
 	int leases;          /* it has leases, from the next opening on */
+	void (*before_write)(void); /* called when a write comes; NULL: nobody is */
 	int refuses_all;     /* writes with conditions refuse all changes */
 	unsigned n_refused;  /* changes that were refused so far */
 	unsigned n_writes;   /* so far */

@@ -177,6 +177,8 @@ int memory_write(void *state, const simidx_engine_batch *given, simidx_error *er
 	sxt_must(given->n || given->mark);
 	if (memory_faults_now.expired)
 		return memory_fail(err, SIMIDX_E_STATE, "a lease had expired");
+	if (memory_faults_now.before_write)
+		memory_faults_now.before_write();
 	pthread_mutex_lock(&memory_lock);
 	memory_faults_now.n_writes++;
 	for (size_t i = 0; i < given->n; i++) {

@@ -212,6 +212,17 @@ static void ask_both(struct twins *t, simidx_reader *const reader[2])
 	look_up_both(t, reader);
 }
 
+/* Delete what is old in both, which commits. */
+static void delete_older_both(struct twins *t)
+{
+	uint32_t time = (uint32_t)sxt_rng_below(&t->s.rng, 12);
+	uint64_t n[2];
+
+	for (int i = 0; i < 2; i++)
+		sxt_must_ok(simidx_writer_delete_older(t->w[i], time, NULL, NULL, &n[i], &sxt_err));
+	sxt_must_eq(n[0], n[1]);
+}
+
 /* Commit or take back, and look at what is there. */
 static void end_both(struct twins *t)
 {
@@ -267,6 +278,10 @@ START_TEST(test_changes_equal_those_in_a_directory)
 				ask_both(&t, t.pending);
 		}
 		end_both(&t);
+		if (t.s.flags & SIMIDX_CREATE_TIMES && i % 3 == 2) {
+			delete_older_both(&t);
+			compare_walks(&t);
+		}
 	}
 	sxt_check_sound(t.s.index);
 	end_twins(&t);

@@ -35,8 +35,24 @@ keys=$(keys_of main pages)
 cli main zrange "${keys}t" -inf '(1700000101' byscore | sort >old
 head -100 timed.tsv | cut -f1 | sort >expected
 same old expected
-run 0 "$load" -q --mode delete -F ids "$uri" old
+run 0 "$query" delete "$uri" --older-than 1700000101
+says "$uri: 100 documents older than 2023-11-14T22:15:01Z deleted"
 [ "$(cli main zcard "${keys}t")" -eq 2900 ] || fail 'times of deleted documents are left'
+run 0 "$query" delete "$uri" --older-than 1700000101
+says "$uri: 0 documents older than"
+# More than one transaction takes; and what another program has left in the list of times does no harm.
+run 0 "$load" -q --times --id-field 1 --fp-field 2 --label-field 3 --time 4 -F tsv "$uri-2" timed.tsv
+keys2=$(keys_of main "${uri##*/}-2")
+for i in $(seq 50); do echo "zadd ${keys2}t $i $((90000000 + i))"; done | redis-cli -s "$tmp/main.sock" >/dev/null
+run 0 "$query" delete "$uri-2" --older-than 1700002501
+says "$uri-2: 2,500 documents older than"
+run 0 "$query" dump "$uri-2"
+[ "$(grep -c . out)" -eq 500 ] || fail "$(grep -c . out) documents are left of 3,000"
+for i in $(seq 51 1000); do echo "zadd ${keys2}t $i $((90000000 + i))"; done | redis-cli -s "$tmp/main.sock" >/dev/null
+run 2 "$query" delete "$uri-2" --older-than 1700000101
+says 'its list of times names documents that are not there, or not old'
+cli main zremrangebyscore "${keys2}t" 0 2000 >/dev/null
+run 0 "$query" verify "$uri-2"
 run 1 "$query" search --newer-than 2030-01-01 "$uri" 00
 output </dev/null
 run 0 "$query" verify "$uri"

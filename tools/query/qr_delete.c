@@ -419,9 +419,8 @@ static const struct tl_option rows[] = {
 		       "ends the command, what it has deleted so far stays deleted, and the same "
 		       "command deletes the rest. The bytes of what is deleted stay in the file "
 		       "until their place is needed; 'simidx-query compact' removes them.") },
-	{ TL_PARAGRAPH("An index that an engine holds takes --id and --label. One in HBase keeps "
-		       "no times; how to delete old documents in Redis is in doc/redis.md, "
-		       "\"Times\". 'simidx-load --mode delete' reads many keys from files.") },
+	{ TL_PARAGRAPH("An index in HBase keeps no times. 'simidx-load --mode delete' reads many "
+		       "keys from files.") },
 	{ TL_SECTION("Output") },
 	{ TL_PARAGRAPH("A line on standard error with the number of documents, and with "
 		       "--older-than the time it stands for. A KEY that is not found is listed "
