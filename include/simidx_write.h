@@ -304,7 +304,8 @@ int simidx_writer_delete_label(simidx_writer *writer, const char *label, size_t 
  * Delete all documents whose time is known and before `time`: pages that a crawler has not seen for
  * a month, say. One walk reads the times. It commits by itself, many times, and what was pending
  * before is committed with the first part or before it; others may write in between, and what they
- * put meanwhile may stay, old or not. After a failure a part is deleted, and the next call deletes the rest.
+ * put meanwhile may stay, old or not. After a failure a part is deleted, and the next call deletes
+ * the rest.
  * simidx_set_progress() tells how far it is ("deleting", documents looked at, all of them).
  *
  * @param time  seconds since 1970
@@ -316,9 +317,9 @@ int simidx_writer_delete_label(simidx_writer *writer, const char *label, size_t 
  *         engine, others have changed what was old each time; the codes of simidx_writer_begin()
  *         and simidx_writer_commit()
  *
- * Cost: reads `postings`, and `labels` of what is deleted; and the merges that are due. An engine is
- * asked for the old ones, 1,000 at a time, which are looked up; one that cannot tell which are old
- * is asked for all documents.
+ * Cost: reads `postings`, and `labels` of what is deleted; and the merges that are due. An engine
+ * is asked for the old ones, 1,000 at a time, which are looked up; one that cannot tell which are
+ * old is asked for all documents.
  */
 int simidx_writer_delete_older(simidx_writer *writer, uint32_t time, int (*stop)(void *ctx),
 			       void *ctx, uint64_t *n, simidx_error *err) SIMIDX_CHECK_RESULT;

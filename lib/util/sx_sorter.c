@@ -32,7 +32,8 @@ struct sx_sorter {
 	unsigned words, keys, shift;
 	char *dir;
 	uint64_t count;
-	uint64_t *record, *scratch; /* the run that is being filled; NULL, or where it is sorted to */
+	uint64_t *record;  /* the run that is being filled */
+	uint64_t *scratch; /* where it is sorted to, or NULL */
 	size_t n;
 	size_t cap, room; /* records for which both have room now, and at most */
 	sx_spill *spill;
