@@ -18,7 +18,7 @@ moments=$([ -n "${SIMIDX_LONG-}" ] && echo 200 || echo 20)
 # rows N: labels and fingerprints, of which some are near to each other.
 rows() {
 	awk -v n="$1" "$random"'BEGIN { state = n + 1; for (i = 0; i < 2000; i++) {
-		if (i % 3) f = sprintf("%04x%04x%04x%04x", rnd() * 65536, rnd() * 65536, rnd() * 65536, rnd() * 65536)
+		if (i % 3 || !i) f = sprintf("%04x%04x%04x%04x", rnd() * 65536, rnd() * 65536, rnd() * 65536, rnd() * 65536)
 		printf "\t%s\tlabel %d-%d\n", f, n, i } }'
 }
 
