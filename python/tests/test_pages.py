@@ -3,6 +3,7 @@
 """Each program of doc/python.md prints what stands behind it."""
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -45,7 +46,17 @@ def test_a_program_of_the_page(tmp_path, name, code, output):
         pytest.importorskip("pyarrow")
     make_data(tmp_path, "parquet" in code)
     (tmp_path / name).write_text(code)
+    quiet = {
+        "HF_HOME": str(tmp_path),
+        "HF_HUB_OFFLINE": "1",
+        "HF_DATASETS_DISABLE_PROGRESS_BARS": "1",
+    }
     done = subprocess.run(
-        [sys.executable, name], capture_output=True, text=True, cwd=tmp_path, check=False
+        [sys.executable, name],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | quiet,
+        check=False,
     )
     assert (done.stdout, done.stderr) == (output, "")
