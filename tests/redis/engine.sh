@@ -14,12 +14,12 @@ server main
 oracle=$SX_BUILDDIR/tests/engine/oracle
 if [ -x "$oracle" ]; then
 	for suite in engine_oracle engine_twins engine_crowd; do
-		SIMIDX_TEST_URI="redis://127.0.0.1:$main/oracle" CK_RUN_SUITE=$suite run 0 timeout 200 "$oracle"
+		SIMIDX_TEST_URI="redis://127.0.0.1:$main/oracle" CK_RUN_SUITE=$suite run 0 timeout 600 "$oracle"
 	done
 	[ $failures -eq 0 ] || cat out
 	each=$(cli main info commandstats | sed -n 's/^cmdstat_evalsha:.*usec_per_call=\([0-9]*\).*/\1/p')
 	[ "$each" -lt 5000 ] || fail "a call of the script takes $each us"
 fi
-SIMIDX_TEST_URI="redis://127.0.0.1:$main/tools_" run 0 timeout 200 "$SX_SRCDIR/tests/tool/engine.sh"
+SIMIDX_TEST_URI="redis://127.0.0.1:$main/tools_" run 0 timeout 600 "$SX_SRCDIR/tests/tool/engine.sh"
 [ $failures -eq 0 ] || cat out
 finish
