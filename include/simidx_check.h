@@ -88,13 +88,15 @@ void simidx_set_progress(simidx *index,
  *  - simidx_open() with SIMIDX_OPEN_UNTRUSTED, simidx_check_pages() and simidx_verify();
  *  - simidx_backup(), which leaves no copy then;
  *  - all that waits for another writer, as simidx_writer_begin() does: when a signal arrives, and
- *    where the other writer is of this process now and then;
+ *    where the other writer is of this process now and then; for another merge only when a signal
+ *    arrives;
  *  - a merge: what was committed before is stored, and a later merge takes up the work
  *    (simidx_writer_commit()).
  * Others have a stop() among their parameters. An index of an engine does not ask.
  *
- * @param stop  non-zero ends the work. It must not call back into the library. NULL: nobody is
- *              asked, as in a thread that has not called this
+ * @param stop  non-zero ends the work. It must not call back into the library, nor wait for a
+ *              thread that writes to the same index, which may stand behind this one. NULL: nobody
+ *              is asked, as in a thread that has not called this
  * @param ctx   passed to it
  */
 void simidx_set_stop(int (*stop)(void *ctx), void *ctx);

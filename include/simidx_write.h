@@ -145,7 +145,8 @@ typedef struct simidx_doc {
  * or rollback. Without this call the first change begins one. If there is one, nothing happens.
  *
  * @return SIMIDX_OK; SIMIDX_E_BUSY: another writer had the lock for longer than wait_ms;
- *         SIMIDX_E_MOVED; SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_CORRUPT; with an engine
+ *         SIMIDX_E_STOPPED by simidx_set_stop() while it waits; SIMIDX_E_MOVED;
+ *         SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_CORRUPT; with an engine
  *         SIMIDX_E_IO, also while an earlier commit that has returned SIMIDX_E_UNKNOWN cannot be
  *         finished
  *
@@ -369,8 +370,9 @@ int simidx_writer_reserve_ids(simidx_writer *writer, uint64_t next_id,
  * `rejudged` of simidx_writer_options hears what came of it. The mark is stored with the last of
  * them: not at all if something is left undecided.
  *
- * @return SIMIDX_OK; SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_IO: the transaction is lost
- *         and the index as it was before; or the merge failed, then the rows are stored and a
+ * @return SIMIDX_OK; SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_IO, SIMIDX_E_STOPPED by
+ *         simidx_set_stop(): the transaction is lost and the index as it was before; or the merge
+ *         failed or was stopped, then the rows are stored and a
  *         later merge takes up the work: simidx_writer_stored() tells which; SIMIDX_E_UNKNOWN:
  *         the write that decides has failed, and the transaction may be stored or lost. If each
  *         commit has a mark of its own, simidx_get_mark() tells which. Close
@@ -406,7 +408,8 @@ void simidx_writer_rollback(simidx_writer *writer);
  * @return SIMIDX_OK, also if there was nothing to do; SIMIDX_E_STATE with changes, a mark or
  *         reserved ids pending;
  *         SIMIDX_E_BUSY: another writer had the lock, or somebody else merged, for longer than
- *         wait_ms; SIMIDX_E_MOVED, SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_CORRUPT
+ *         wait_ms; SIMIDX_E_STOPPED by simidx_set_stop(): a later merge takes up the work;
+ *         SIMIDX_E_MOVED, SIMIDX_E_NO_SPACE, SIMIDX_E_MAP_FULL, SIMIDX_E_CORRUPT
  *
  * Cost: reads and writes the pages of the tables into which rows fall, all of them if there are
  * many rows. A few fresh rows cost nearly as much as the threshold of them, so merge when it is

@@ -146,6 +146,7 @@ typedef struct sx_older {
 	uint64_t seen, total;     /* rows of the tables so far, and of all at the beginning */
 	uint64_t fp, id;          /* the tables were looked at up to this document */
 	int is_begun, has_ended;
+	int is_stale;             /* none of those that were named is old any more, or there */
 } sx_older;
 
 /** Writers: sx_writer.h. One thread at a time. */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -57,10 +58,17 @@ int sx_env_copy(sx_env *env, void *ctx)
 {
 	struct copying c = { .env = env, .fd = *(const int *)ctx,
 			     .lock = PTHREAD_MUTEX_INITIALIZER, .done = PTHREAD_COND_INITIALIZER };
-	int is_stopped = 0, none;
+	int is_stopped = 0, none, failed = 1;
+	sigset_t all, before;
 	pthread_t thread;
 
-	if (!sx_stop_is_set() || pthread_create(&thread, NULL, copy_all, &c))
+	/* Signals are for the caller's threads. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (sx_stop_is_set())
+		failed = pthread_create(&thread, NULL, copy_all, &c);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (failed)
 		return mdb_env_copyfd2(env->env, c.fd, MDB_CP_COMPACT);
 	while (!copy_is_done(&c)) {
 		if (is_stopped || !sx_stop_asked())

@@ -99,27 +99,44 @@ static void leave_queue(sx_write_lock *lock, struct sx_waiter *waiter)
 		lock->last = before;
 }
 
-/* Wait for a change until the deadline, or some time. 0 or an errno. */
-static int wait_for_change(sx_write_lock *lock, int64_t deadline)
+/* Wait for a change until some time; < 0 = none. 0 or an errno, ETIMEDOUT when it has come. */
+static int wait_until(sx_write_lock *lock, int64_t until)
 {
-	int64_t until = deadline;
-	struct timespec at;
-	int e;
+	struct timespec at = to_timespec(until < 0 ? 0 : until);
 
-	if (sx_stop_is_set() && (until < 0 || until > now_ms() + ASK_MS))
-		until = now_ms() + ASK_MS;
-	if (until < 0)
-		return pthread_cond_wait(&lock->changed, &lock->mutex);
-	at = to_timespec(until);
-	e = pthread_cond_timedwait(&lock->changed, &lock->mutex, &at);
-	if (e != ETIMEDOUT || until == deadline)
+	return until < 0 ? pthread_cond_wait(&lock->changed, &lock->mutex)
+			 : pthread_cond_timedwait(&lock->changed, &lock->mutex, &at);
+}
+
+/* Ask whether to stop, without the mutex: who answers may wait for a thread that wants it. */
+static int ask(sx_write_lock *lock)
+{
+	int is_stopped;
+
+	pthread_mutex_unlock(&lock->mutex);
+	is_stopped = sx_stop_asked();
+	pthread_mutex_lock(&lock->mutex);
+	return is_stopped ? ECANCELED : 0;
+}
+
+/* Wait for a change until the deadline. *next_ask < 0: nobody is asked, else when that is due. */
+static int wait_for_change(sx_write_lock *lock, int64_t deadline, int64_t *next_ask)
+{
+	int is_sooner = *next_ask >= 0 && (deadline < 0 || *next_ask < deadline);
+	int e = wait_until(lock, is_sooner ? *next_ask : deadline);
+
+	if (is_sooner && e == ETIMEDOUT)
+		e = 0;
+	if (e || *next_ask < 0 || now_ms() < *next_ask)
 		return e;
-	return sx_stop_asked() ? ECANCELED : 0;
+	*next_ask = now_ms() + ASK_MS;
+	return ask(lock);
 }
 
 /* Take the turn of this process, in the order of coming. `deadline` < 0 = none. 0 or an errno. */
 static int take_turn(sx_write_lock *lock, int64_t deadline)
 {
+	int64_t next_ask = sx_stop_is_set() ? now_ms() + ASK_MS : -1;
 	struct sx_waiter waiter = { NULL };
 	int e = 0, has_turn;
 
@@ -130,7 +147,7 @@ static int take_turn(sx_write_lock *lock, int64_t deadline)
 		lock->first = &waiter;
 	lock->last = &waiter;
 	while ((lock->first != &waiter || lock->is_taken) && !e)
-		e = wait_for_change(lock, deadline);
+		e = wait_for_change(lock, deadline, &next_ask);
 	has_turn = lock->first == &waiter && !lock->is_taken;
 	leave_queue(lock, &waiter);
 	if (has_turn)

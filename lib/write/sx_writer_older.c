@@ -48,8 +48,9 @@ int simidx_writer_delete_older(simidx_writer *w, uint32_t time, int (*stop)(void
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_writer_delete_older: writer is NULL");
 	if (!w->index->schema->has_times)
 		return sx_fail(err, SIMIDX_E_MISMATCH, "the index keeps no times");
-	/* Where a commit may refuse changes, what is pending is judged again by itself. */
-	rc = w->has_conditions ? simidx_writer_commit(w, err) : SIMIDX_OK;
+	/* What is pending is not among the documents that an engine names. */
+	rc = w->index->backend->capabilities & SX_HAS_TABLES ? SIMIDX_OK :
+							       simidx_writer_commit(w, err);
 	while (!rc && !older.has_ended) {
 		uint64_t stored = w->stored;
 
@@ -60,10 +61,13 @@ int simidx_writer_delete_older(simidx_writer *w, uint32_t time, int (*stop)(void
 		/* Where the merge after it has failed, the commit is stored. */
 		if (n && w->stored != stored)
 			*n += w->has_conditions ? w->stored - stored : older.n;
-		n_lost = older.n && w->stored == stored ? n_lost + 1 : 0;
+		n_lost = older.is_stale || (older.n && w->stored == stored) ? n_lost + 1 : 0;
 		if (!rc && n_lost == MOST_LOST)
-			rc = sx_fail(err, SIMIDX_E_BUSY, "old documents are left: others were "
-				     "first, %d times", MOST_LOST);
+			rc = older.is_stale ?
+				     sx_fail(err, SIMIDX_E_CORRUPT, "its list of times names "
+					     "documents that are not there, or not old") :
+				     sx_fail(err, SIMIDX_E_BUSY, "old documents are left: others "
+					     "were first, %d times", MOST_LOST);
 		if (!rc)
 			tell_progress(w, &older);
 		if (!rc && !older.has_ended && stop && stop(ctx))

@@ -151,6 +151,25 @@ START_TEST(test_all_is_refused)
 }
 END_TEST
 
+/* What waits counts: a document that was seen again is not old, one that was deleted is gone. */
+START_TEST(test_pending_changes_come_first)
+{
+	uint64_t n_old = 0;
+	uint32_t time;
+
+	begin(_i ? "memory://older?conditions" : "memory://older", 50);
+	for (uint64_t i = 0; i < 50; i++)
+		n_old += (uint64_t)is_old(i);
+	ck_assert(is_old(4) && is_old(5));
+	ck_assert_sx(simidx_writer_touch(writer, 4, 900, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_writer_delete_id(writer, 5, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(delete_older(SIMIDX_OK), n_old - 2);
+	ck_assert(find(4, &time) && time == 900);
+	ck_assert(!find(5, &time));
+	end();
+}
+END_TEST
+
 START_TEST(test_no_times)
 {
 	uint64_t n = 77;
@@ -170,6 +189,7 @@ static const sxt_test tests[] = {
 	{ &test_what_is_old_goes, 0, 2 },
 	{ &test_what_is_seen_again_stays, 0, 1 },
 	{ &test_all_is_refused, 0, 1 },
+	{ &test_pending_changes_come_first, 0, 2 },
 	{ &test_no_times, 0, 1 },
 };
 

@@ -7,6 +7,8 @@
  */
 
 #include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -171,10 +173,47 @@ START_TEST(test_waits_stop)
 }
 END_TEST
 
+static atomic_int polls;
+
+/* Another thread that looks again and again whether the lock is free. */
+static void *poll_lock(void *ctx)
+{
+	simidx *other = ctx;
+
+	while (atomic_load(&polls)) {
+		sxt_must_eq(sx_store_lock(other->store, 0, NULL), SIMIDX_E_BUSY);
+		usleep(1000);
+	}
+	return NULL;
+}
+
+/* Whoever comes and goes meanwhile. */
+START_TEST(test_waits_stop_among_others)
+{
+	simidx *other = sxt_open(t_path, 0);
+	simidx_writer *writer;
+	pthread_t thread;
+
+	ck_assert_sx(sx_store_lock(other->store, 0, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_writer_open(db, NULL, &writer, &sxt_err), SIMIDX_OK);
+	atomic_store(&polls, 1);
+	ck_assert_int_eq(pthread_create(&thread, NULL, poll_lock, db), 0);
+	stop_at(2);
+	ck_assert_sx(simidx_writer_begin(writer, &sxt_err), SIMIDX_E_STOPPED);
+	ck_assert_uint_eq(asked, 2);
+	atomic_store(&polls, 0);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	sx_store_unlock(other->store);
+	simidx_writer_close(writer);
+	simidx_close(other);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_reading_stops_where_it_asks, 0, sizeof(reads) / sizeof(reads[0]) },
 	{ &test_merge_stops_and_goes_on, 0, 1 },
 	{ &test_waits_stop, 0, 1 },
+	{ &test_waits_stop_among_others, 0, 1 },
 };
 
 SXT_SUITE(stop, set_up, tear_down);
