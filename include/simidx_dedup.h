@@ -149,7 +149,7 @@ typedef struct simidx_dedup_near {
  * which returns it; codes above 0 are the caller's own. decided and committing are called by the
  * thread that calls the library. The rest is called by others, too, also between two calls of the
  * caller's, from the simidx_dedup_add() that fills a batch to the end of the next flush or of
- * simidx_dedup_close(); but never while decided or committing runs.
+ * simidx_dedup_close(); but by no other thread while decided or committing runs.
  */
 typedef struct simidx_dedup_calls {
 	void *ctx; /**< the first parameter of each */

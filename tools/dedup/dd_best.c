@@ -13,6 +13,9 @@
 #define TABLE_SHARE 4
 #define ENTRY (sizeof(struct dd_member) + 2 * sizeof(void *) + DD_ANEW_BYTES)
 
+/* Rows that are asked about together; those after them are not compared with what they found. */
+#define ASKED_AT_ONCE 64
+
 static struct dd_member *at(const struct dd_best *best, size_t i)
 {
 	return (struct dd_member *)best->table->bytes + i;
@@ -145,8 +148,8 @@ static int has_better(struct dd_best *best, size_t head, int is_counted)
 	return has;
 }
 
-/* A kept row takes part when it is decided again: nobody need find that out once more. Only while
-   nobody asks, or within an answer. */
+/* It is found out that a kept row is decided again. Threads of the library read this, so it is set
+   before the first question, or within an answer. */
 static void set_known(const struct dd_best *best, uint64_t handle)
 {
 	best->known[handle / 8] |= (uint8_t)(1 << handle % 8);
@@ -248,9 +251,6 @@ static int ask_group(struct dd_best *best, size_t head)
 	}
 	return code;
 }
-
-/* After so many rows, so that the next ones are not compared with what was found out by them. */
-#define ASKED_AT_ONCE 64
 
 /* Ask until no group is found any more that has to be decided again. */
 static int ask(struct dd_best *best)
@@ -585,9 +585,12 @@ int dd_best_decide(struct dd_best *best)
 	if (!code)
 		number(best);
 	free(best->joined.bytes);
-	free(best->known);
-	best->known = NULL;
 	free(best->label.bytes);
 	dd_texts_trim(best->texts);
 	return code;
+}
+
+void dd_best_free(struct dd_best *best)
+{
+	free(best->known);
 }

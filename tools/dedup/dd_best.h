@@ -34,7 +34,7 @@ struct dd_best {
 	size_t n;               /* numbers below are used */
 	uint64_t n_unread;      /* set to how many could not be compared again */
 	/* The rest is for dd_best_decide() alone. */
-	uint8_t *known;         /* a bit a kept row: it takes part, so it is not looked for */
+	uint8_t *known;         /* a bit for each kept row: whether it is decided again */
 	struct in_room joined;  /* struct dd_member: kept rows that were in no group */
 	size_t n_joined, most_joined;
 	struct in_room label;   /* of a fact; nobody looks at it */
@@ -63,5 +63,8 @@ int dd_best_hear(struct dd_best *best, const simidx_dedup_near *near, size_t n);
 
 /** As simidx_dedup_calls.skips. */
 int dd_best_knows(const struct dd_best *best, uint64_t handle);
+
+/** When `dedup` is closed: after an error its threads may still ask. All zero is allowed. */
+void dd_best_free(struct dd_best *best);
 
 #endif /* DD_BEST_H */

@@ -53,6 +53,7 @@ void dd_groups_free(struct dd_groups *groups)
 	free(groups->label[0].bytes);
 	free(groups->label[1].bytes);
 	dd_texts_free(groups->texts);
+	dd_best_free(&groups->best);
 	free(groups);
 }
 

@@ -35,7 +35,7 @@ struct dd_groups_parts {
 /** None yet. NULL when memory is short. */
 struct dd_groups *dd_groups_new(const struct dd_groups_parts *parts);
 
-/** Free. NULL is allowed. */
+/** Free, after what decides is closed. NULL is allowed. */
 void dd_groups_free(struct dd_groups *groups);
 
 /**

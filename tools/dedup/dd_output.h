@@ -26,7 +26,7 @@ struct dd_output;
 struct dd_output *dd_output_new(const struct dd_options *options, struct dd_files *files,
 				const struct dd_mark *start);
 
-/** Free. NULL is allowed. */
+/** Free, after what decides is closed. NULL is allowed. */
 void dd_output_free(struct dd_output *output);
 
 /**
