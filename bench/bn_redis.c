@@ -186,27 +186,40 @@ static void if_new_by_hand(uint64_t client, uint64_t n)
 
 /* ---- if new ---- */
 
+static int decided(void *ctx, size_t i, const simidx_decision *decision)
+{
+	(void)ctx;
+	(void)i;
+	if (decision->code && decision->code != SIMIDX_E_EXISTS)
+		bn_die("put: %s", decision->why->text);
+	return 0;
+}
+
 static void if_new(const char *uri, uint64_t client, uint64_t n)
 {
-	simidx_query query = SIMIDX_QUERY_INIT;
-	simidx_doc doc = SIMIDX_DOC_INIT;
+	simidx_query query[BATCH];
+	simidx_doc doc[BATCH];
 	simidx_writer *writer;
 	simidx *index;
 	int rc;
 
 	bn_check(simidx_open(uri, NULL, &index, &err), &err, "open");
 	bn_check(simidx_writer_open(index, NULL, &writer, &err), &err, "writer");
-	query.radius = RADIUS;
-	for (uint64_t i = 0; i < n; i++) {
-		query.fp = doc.fp = new_fp(client, i);
-		rc = simidx_writer_put_if_new(writer, &doc, &query, NULL, NULL, &err);
-		if (rc != SIMIDX_E_EXISTS)
-			bn_check(rc, &err, "put");
-		if (i % BATCH == BATCH - 1 || i + 1 == n) {
-			rc = simidx_writer_commit(writer, &err);
-			if (rc != SIMIDX_E_BUSY)
-				bn_check(rc, &err, "commit");
+	for (uint64_t i = 0; i < n; i += BATCH) {
+		size_t some = n - i < BATCH ? (size_t)(n - i) : BATCH;
+
+		for (size_t j = 0; j < some; j++) {
+			query[j] = (simidx_query)SIMIDX_QUERY_INIT;
+			doc[j] = (simidx_doc)SIMIDX_DOC_INIT;
+			query[j].radius = RADIUS;
+			query[j].fp = doc[j].fp = new_fp(client, i + j);
 		}
+		bn_check(simidx_writer_put_if_new_many(writer, doc, query, some, decided, NULL,
+						       &err),
+			 &err, "put");
+		rc = simidx_writer_commit(writer, &err);
+		if (rc != SIMIDX_E_BUSY)
+			bn_check(rc, &err, "commit");
 	}
 	simidx_writer_close(writer);
 	simidx_close(index);

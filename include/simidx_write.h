@@ -245,13 +245,32 @@ typedef struct simidx_decision {
  *         unless the code says that it is lost (simidx_writer_put()): after SIMIDX_E_RANGE here it
  *         is
  *
- * Cost: at most that of single calls. Memory: some megabytes.
+ * Cost: at most that of single calls. Memory: some megabytes. An engine with
+ * SIMIDX_ENGINE_CONDITIONS is asked for 100 queries at a time, in one wait.
  */
 int simidx_writer_put_if_new_many(simidx_writer *writer, const simidx_doc *docs,
 				  const simidx_query *queries, size_t n,
 				  int (*decided)(void *ctx, size_t i,
 						 const simidx_decision *decision),
 				  void *ctx, simidx_error *err) SIMIDX_CHECK_RESULT;
+
+/**
+ * Say which documents simidx_writer_put_if_new() is going to put next, and by which queries:
+ * simidx_writer_prefetch(), and the searches are made together, as simidx_writer_put_if_new_many()
+ * makes them. The answers of the calls stay the same, whatever is changed between them. For callers
+ * who cannot decide many in one call, because they change other documents in between. It begins a
+ * transaction, and counts for this one.
+ *
+ * @param docs     `n` of them, laid out as for simidx_writer_put_if_new_many()
+ * @param queries  of each; they and their weights are copied. A call whose query is none of the next
+ *                 256 searches by itself
+ * @return SIMIDX_OK; SIMIDX_E_ARG; SIMIDX_E_NOMEM; the codes of simidx_writer_begin()
+ *
+ * Memory: 120 bytes a query, and its weights.
+ */
+int simidx_writer_prefetch_if_new(simidx_writer *writer, const simidx_doc *docs,
+				  const simidx_query *queries, size_t n,
+				  simidx_error *err) SIMIDX_CHECK_RESULT;
 
 /**
  * The writer's own reader. It finds what the current transaction has changed, as if it were

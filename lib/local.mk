@@ -259,6 +259,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/join/sx_join_set.c \
 	lib/join/sx_join_set.h \
 	lib/join/sx_pairs.c \
+	lib/write/sx_ahead.c \
+	lib/write/sx_ahead.h \
 	lib/write/sx_commit.c \
 	lib/write/sx_merge.c \
 	lib/write/sx_merge.h \

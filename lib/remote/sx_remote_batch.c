@@ -20,6 +20,7 @@ struct asked {
 	sx_cover_cache covers;
 	sx_hits hits;
 	sx_finding finding;
+	sx_conditions conditions; /* of the answer, where a decision rests on it */
 	simidx_results results;
 	int rc; /* why it cannot be answered: */
 	simidx_error err;
@@ -47,6 +48,7 @@ static void destroy(void *bulk)
 		sx_access_free(&t->asked[i].access);
 		sx_cover_cache_free(&t->asked[i].covers);
 		sx_hits_free(&t->asked[i].hits);
+		free(t->asked[i].conditions.at);
 	}
 	sx_arena_free(&t->labels);
 	free(t);
@@ -74,6 +76,11 @@ static void begin(struct together *t, simidx_reader *r, struct asked *a, const s
 	a->finding = (sx_finding){ .view = &r->view, .q = &a->q, .access = &a->access,
 				   .left = sx_query_candidates(&a->q), .hits = &a->hits,
 				   .labels = &t->labels, .out = &a->results };
+	a->conditions.n = 0;
+	if (r->conditions) {
+		a->conditions.writing = r->conditions->writing;
+		a->finding.conditions = &a->conditions;
+	}
 }
 
 /* Whether it is not found, and something is to be looked up for it. */
@@ -158,6 +165,29 @@ static int search(void *bulk, simidx_reader *r, const simidx_query *queries, siz
 	return rc;
 }
 
+/*
+ * What was looked up for a decision is older than the changes that its transaction has made since.
+ * The tables are as they were, or else the conditions do not hold.
+ */
+static int bring_up_to_date(simidx_reader *r, struct asked *a, simidx_error *err)
+{
+	sx_conditions *to = r->conditions;
+	sx_finding *f = &a->finding;
+	int rc = sx_remote_drop_changed(r->search, f, &f->out->round_trips, err);
+
+	if (!rc && sx_view_fresh_rows(f->view))
+		rc = sx_access_make(f->access, &a->covers, f->view, f->q, 0, err);
+	if (!rc)
+		rc = sx_hits_find_fresh(f, err);
+	if (!rc && a->conditions.n &&
+	    sx_reserve(&to->at, &to->cap, to->n + a->conditions.n, sizeof(*to->at)))
+		rc = sx_fail_nomem(err);
+	if (!rc && a->conditions.n)
+		memcpy(to->at + to->n, a->conditions.at, a->conditions.n * sizeof(*to->at));
+	to->n += rc ? 0 : a->conditions.n;
+	return rc;
+}
+
 static int answer(void *bulk, simidx_reader *r, size_t i, simidx_results *out, simidx_error *err)
 {
 	struct together *t = bulk;
@@ -172,7 +202,9 @@ static int answer(void *bulk, simidx_reader *r, size_t i, simidx_results *out, s
 	if (a->whole.is_empty)
 		return sx_search(r, &a->whole, out, err);
 	a->finding.out = out;
-	rc = sx_search_found(r, &a->finding, 1, err);
+	rc = a->finding.conditions ? bring_up_to_date(r, a, err) : SIMIDX_OK;
+	if (!rc)
+		rc = sx_search_found(r, &a->finding, 1, err);
 	/*
 	 * Rows were left over, so that the nearest are fewer than the rows: the rest is farther
 	 * away.

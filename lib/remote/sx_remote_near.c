@@ -229,14 +229,21 @@ static int add_condition(sx_conditions *all, unsigned table, uint32_t prefix, ui
 	return SIMIDX_OK;
 }
 
-/* That no prefix that the query has probed has changed. */
-static int add_conditions(sx_remote_search *s, const sx_finding *f, simidx_error *err)
+/* That no prefix that a query has probed has changed, or nothing where it has walked. */
+static int add_conditions(sx_remote_search *s, uint64_t walked, simidx_error *err)
 {
 	int rc = SIMIDX_OK;
 
-	for (size_t i = 0; !rc && i < s->n_probes; i++)
-		rc = add_condition(f->conditions, s->probe[i].table, s->probe[i].prefix,
-				   s->version[i], err);
+	for (size_t i = 0; !rc && i < s->n_probes; i++) {
+		sx_conditions *to = s->finding[s->owner[i]]->conditions;
+
+		if (to)
+			rc = add_condition(to, s->probe[i].table, s->probe[i].prefix,
+					   s->version[i], err);
+	}
+	for (size_t i = 0; !rc && i < s->n; i++)
+		if (s->finding[i]->conditions && sx_access_is_scan(s->finding[i]->access))
+			rc = add_condition(s->finding[i]->conditions, SX_WHOLE, 0, walked, err);
 	return rc;
 }
 
@@ -247,7 +254,7 @@ static int add_conditions(sx_remote_search *s, const sx_finding *f, simidx_error
 static enum simidx_engine_next on_changed(void *ctx, size_t i, const simidx_match *m)
 {
 	sx_remote_search *s = ctx;
-	const sx_finding *f = s->finding[0];
+	const sx_finding *f = s->deciding;
 	const sx_cached_doc *cached = sx_doc_cache_find(f->conditions->writing->doc_cache, m->id);
 	sx_values values = sx_match_values(m, f->view->snapshot.index->schema->unknown_fp2);
 	size_t size = m->flags & SIMIDX_MATCH_LABEL ? m->label_size : 0;
@@ -276,6 +283,7 @@ static int doubt_changed(sx_remote_search *s, const sx_finding *f, uint64_t *rou
 
 	if (!s->n_ids)
 		return SIMIDX_OK;
+	s->deciding = f;
 	s->has_changed = 0;
 	rc = sx_engine_find_ids(s->engine, s->id, s->n_ids, on_changed, s, round_trips, err);
 	rc = sx_remote_outcome(s, rc, err);
@@ -325,47 +333,62 @@ static int find_mixed(sx_remote_search *s, sx_hit_rows *rows, simidx_error *err)
 	return SIMIDX_OK;
 }
 
-/*
- * Bring the rows of a query into the order in which their documents are wanted, and add a hit for
- * each of their fingerprints. An engine may have sent a row twice, and a larger radius finds
- * those of a smaller one again.
- */
-static int add_hits(sx_remote_search *s, sx_finding *f, simidx_error *err)
+/* Drop rows that are there twice: an engine may have sent one so. */
+static void drop_copies(sx_hit_rows *rows)
 {
-	int has_pending = sx_view_fresh_rows(f->view) > 0, is = 0, rc = SIMIDX_OK;
-	sx_hit_rows *rows = &f->hits->rows;
 	size_t n = 0;
 
 	if (rows->n > 1)
 		qsort(rows->at, rows->n, sizeof(*rows->at), compare_by_fp);
-	f->hits->n = 0;
-	for (size_t i = 0; !rc && i < rows->n; i++) {
-		sx_row row = rows->at[i];
-
-		if (n && row.fp == rows->at[n - 1].fp && row.id == rows->at[n - 1].id)
-			continue;
-		if (has_pending)
-			rc = is_pending(&f->view->snapshot, row.id, &is, err);
-		if (!rc && is && f->conditions)
-			rc = add_changed(s, row.id, err);
-		if (rc || is)
-			continue;
-		if (!n || row.fp != rows->at[n - 1].fp)
-			rc = sx_hits_add(f->hits, f->q, row.fp, 1, err);
-		rows->at[n++] = row;
-	}
+	for (size_t i = 0; i < rows->n; i++)
+		if (!n || compare_by_fp(&rows->at[i], &rows->at[n - 1]))
+			rows->at[n++] = rows->at[i];
 	rows->n = n;
-	rows->from = rows->to = 0;
-	f->hits->most = n;
-	if (n > 1)
-		qsort(rows->at, n, sizeof(*rows->at), compare_by_distance);
-	return rc ? rc : find_mixed(s, rows, err);
 }
 
-/* Whether a decision rests on one of these queries: then it is looked up by itself. */
-static int rests(const sx_finding *f, size_t n)
+int sx_remote_drop_changed(void *search, sx_finding *f, uint64_t *round_trips, simidx_error *err)
 {
-	return n == 1 && f->conditions != NULL;
+	sx_remote_search *s = search;
+	sx_hit_rows *rows = &f->hits->rows;
+	size_t n = 0, had = rows->n;
+	int is = 0, rc = SIMIDX_OK;
+
+	s->n_ids = 0;
+	if (!sx_view_fresh_rows(f->view))
+		return SIMIDX_OK;
+	for (size_t i = 0; !rc && i < had; i++) {
+		rc = is_pending(&f->view->snapshot, rows->at[i].id, &is, err);
+		if (!rc && is && f->conditions)
+			rc = add_changed(s, rows->at[i].id, err);
+		if (!rc && !is)
+			rows->at[n++] = rows->at[i];
+	}
+	rows->n = n;
+	if (n < had)
+		rows->from = rows->to = 0;
+	return rc ? rc : doubt_changed(s, f, round_trips, err);
+}
+
+/*
+ * Bring the rows of a query into the order in which their documents are wanted, and add a hit for
+ * each of their fingerprints. A larger radius finds those of a smaller one again.
+ */
+static int add_hits(sx_remote_search *s, sx_finding *f, uint64_t *round_trips, simidx_error *err)
+{
+	sx_hit_rows *rows = &f->hits->rows;
+	int rc;
+
+	drop_copies(rows);
+	rc = sx_remote_drop_changed(s, f, round_trips, err);
+	f->hits->n = 0;
+	for (size_t i = 0; !rc && i < rows->n; i++)
+		if (!i || rows->at[i].fp != rows->at[i - 1].fp)
+			rc = sx_hits_add(f->hits, f->q, rows->at[i].fp, 1, err);
+	rows->from = rows->to = 0;
+	f->hits->most = rows->n;
+	if (rows->n > 1)
+		qsort(rows->at, rows->n, sizeof(*rows->at), compare_by_distance);
+	return rc ? rc : find_mixed(s, rows, err);
 }
 
 /* Scan the probes of all queries. */
@@ -385,24 +408,24 @@ int sx_remote_near(void *search, sx_finding *const *finding, size_t n, uint64_t 
 		   simidx_error *err)
 {
 	sx_remote_search *s = search;
-	int decides = rests(finding[0], n), rc;
 	uint64_t version = SIMIDX_ENGINE_NO_VERSION;
+	int decides = 0, rc;
 	size_t walks;
 
 	s->rc = SIMIDX_OK;
 	s->finding = finding;
 	s->n = n;
 	s->n_ids = 0;
+	for (size_t i = 0; i < n; i++)
+		decides |= finding[i]->conditions != NULL;
 	rc = add_probes(s, &walks, err);
 	if (!rc && s->n_probes)
 		rc = scan(s, decides, round_trips, err);
-	if (!rc && decides)
-		rc = add_conditions(s, finding[0], err);
 	if (!rc && walks)
 		rc = walk(s, decides ? &version : NULL, round_trips, err);
-	if (!rc && walks && decides)
-		rc = add_condition(finding[0]->conditions, SX_WHOLE, 0, version, err);
+	if (!rc && decides)
+		rc = add_conditions(s, version, err);
 	for (size_t i = 0; !rc && i < n; i++)
-		rc = add_hits(s, finding[i], err);
-	return rc || !decides ? rc : doubt_changed(s, finding[0], round_trips, err);
+		rc = add_hits(s, finding[i], round_trips, err);
+	return rc;
 }

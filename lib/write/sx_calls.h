@@ -39,8 +39,8 @@ typedef struct sx_call {
 	sx_answer now;
 	uint64_t rests_on;  /* the document by which it was decided; SIMIDX_NO_ID: any may be */
 	uint64_t chosen;    /* the id that was chosen for it; SIMIDX_NO_ID: none was */
-	size_t nth;         /* of the queries that the writer has looked up together, from 1; 0: its
-	                       query was not among them */
+	size_t nth;         /* of the queries that the writer knows ahead, from 1; 0: its query is
+	                       not among them */
 	int is_open;        /* while a commit is made: it is not decided */
 } sx_call;
 

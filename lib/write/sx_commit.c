@@ -72,11 +72,36 @@ static size_t close_round(simidx_writer *w, sx_calls *asked)
 	return n_open;
 }
 
+/* Have the queries of what is open looked up together. */
+static int look_ahead(simidx_writer *w, sx_calls *asked, simidx_error *err)
+{
+	size_t n = 0;
+	int rc;
+
+	for (size_t i = 0; i < asked->n; i++)
+		n += asked->at[i].is_open && asked->at[i].query;
+	rc = sx_ahead_expect_copies(&w->ahead, n, err);
+	for (size_t i = 0; !rc && i < asked->n; i++) {
+		sx_call *c = &asked->at[i];
+		simidx_query query;
+
+		c->nth = 0;
+		if (!c->is_open || !c->query)
+			continue;
+		query = sx_writer_asks(c->query);
+		rc = sx_ahead_copy(&w->ahead, &query, w->index->schema->bits, err);
+		c->nth = w->ahead.n;
+	}
+	return rc;
+}
+
 /* Judge what is open in a transaction that begins now, and commit what comes of it. */
 static int do_round(simidx_writer *w, sx_calls *asked, simidx_error *err)
 {
 	int rc = sx_writer_renew(w, err);
 
+	if (!rc)
+		rc = look_ahead(w, asked, err);
 	for (size_t i = 0; !rc && i < asked->n; i++) {
 		sx_call *c = &asked->at[i];
 		simidx_error why;

@@ -58,6 +58,7 @@ static void end(simidx_writer *w)
 	w->conditions.n = 0;
 	w->refused.n = 0;
 	sx_calls_clear(&w->calls);
+	sx_ahead_clear(&w->ahead);
 	w->index->backend->writer->end(w);
 }
 
@@ -225,13 +226,14 @@ void simidx_writer_close(simidx_writer *w)
 	if (!w)
 		return;
 	simidx_writer_rollback(w);
-	w->index->backend->bulk->destroy(w->bulk);
+	w->index->backend->bulk->destroy(w->ahead.bulk);
 	simidx_reader_close(w->reader);
 	w->index->backend->writer->close(w);
 	free(w->pending.at);
 	free(w->conditions.at);
 	sx_u64s_free(&w->refused);
 	sx_calls_free(&w->calls);
+	sx_ahead_free(&w->ahead);
 	free(w);
 }
 

@@ -12,6 +12,7 @@
 
 #include "search/sx_reader.h"
 #include "util/sx_u64s.h"
+#include "write/sx_ahead.h"
 #include "write/sx_calls.h"
 
 struct simidx_writer {
@@ -29,7 +30,7 @@ struct simidx_writer {
 	int reserves_ids;      /* the next commit has a next id that was raised */
 	void *held;            /* of what holds the tables */
 	simidx_reader *reader; /* sees what is pending; NULL until it is asked for */
-	void *bulk;            /* queries that are looked up together; NULL until some are */
+	sx_ahead ahead;        /* queries of the calls that come next */
 	/* Where commits may refuse changes: */
 	int has_conditions;
 	sx_calls calls;     /* of the transaction */

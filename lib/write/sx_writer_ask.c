@@ -17,7 +17,7 @@
 
 #define DOC_MIN SX_STRUCT_TO(simidx_doc, fp)
 #define AHEAD 4        /* documents for which the memtable is prefetched */
-#define TOGETHER 16384 /* queries that are looked up together, at most */
+#define TOGETHER 16384 /* documents that are read at once */
 
 /* What a call asks for, in a transaction that has begun. */
 static int ask(simidx_writer *w, sx_call *c, simidx_match *blocker, uint64_t *id, simidx_error *err)
@@ -99,6 +99,11 @@ int simidx_writer_put_if_new(simidx_writer *w, const simidx_doc *given, const si
 		return sx_fail(err, SIMIDX_E_ARG,
 			       "simidx_writer_put_if_new: bad query struct size");
 	c = sx_call_of(SX_CALL_PUT_IF_NEW, &doc, query);
+	if (w->ahead.n) {
+		const simidx_query asked = sx_writer_asks(query);
+
+		c.nth = sx_ahead_find(&w->ahead, &asked, w->index->schema->bits);
+	}
 	return ask(w, &c, blocker, id, err);
 }
 
@@ -134,31 +139,6 @@ static simidx_query query_at(const struct many *m, size_t i)
 	return read == &own ? own : *read;
 }
 
-/*
- * Look up n queries together, if that is worth while. What they find in the tables is not altered
- * by any change of the transaction, as changes wait in the memtable.
- */
-static int look_up(simidx_writer *w, const simidx_query *asked, size_t n, int *together,
-		   simidx_error *err)
-{
-	const sx_backend_bulk *calls = w->index->backend->bulk;
-	int rc = sx_writer_reader(w, err);
-
-	*together = 0;
-	if (!rc)
-		rc = sx_reader_begin(w->reader, err);
-	if (rc || !calls->holds_for_writer)
-		return rc;
-	sx_view_expect(&w->reader->view, n);
-	if (calls->is_worthwhile(w->reader, asked, n)) {
-		w->bulk = w->bulk ? w->bulk : calls->create();
-		if (w->bulk)
-			rc = calls->search(w->bulk, w->reader, asked, n, together, err);
-	}
-	sx_reader_end(w->reader);
-	return rc;
-}
-
 /* Whether a code says something of one document, and nothing of the next one. */
 static int is_of_document(int code)
 {
@@ -166,7 +146,7 @@ static int is_of_document(int code)
 	       code == SIMIDX_E_MISMATCH;
 }
 
-/* Decide one. nth: of those that are looked up together, from 1; 0: it is not among them. */
+/* Decide one. nth: of the queries that are known ahead, from 1. */
 static int decide(simidx_writer *w, const struct many *m, size_t i, const simidx_query *query,
 		  size_t nth, simidx_error *err)
 {
@@ -202,31 +182,30 @@ static int decide(simidx_writer *w, const struct many *m, size_t i, const simidx
 static int decide_together(simidx_writer *w, const struct many *m, size_t from, size_t n,
 			   simidx_query *asked, simidx_error *err)
 {
-	int together, rc;
+	int rc = SIMIDX_OK;
 
 	for (size_t i = 0; i < n; i++) {
 		asked[i] = query_at(m, from + i);
 		asked[i] = sx_writer_asks(&asked[i]);
 	}
-	rc = look_up(w, asked, n, &together, err);
+	sx_ahead_expect(&w->ahead, asked, n);
 	for (size_t i = 0; !rc && i < n; i++) {
 		if (i + AHEAD < n && w->uses_memtable)
 			sx_fresh_prefetch_fp(w->index->fresh, asked[i + AHEAD].fp);
-		rc = decide(w, m, from + i, &asked[i], together ? i + 1 : 0, err);
+		rc = decide(w, m, from + i, &asked[i], i + 1, err);
 	}
+	sx_ahead_clear(&w->ahead);
 	return rc;
 }
 
-static int check_many(const simidx_writer *w, const struct many *m, simidx_error *err)
+static int check_many(const simidx_writer *w, const struct many *m, const char *function,
+		      simidx_error *err)
 {
-	if (!w || !m->decided || (m->n && (!m->docs || !m->queries)))
-		return sx_fail(err, SIMIDX_E_ARG,
-			       "simidx_writer_put_if_new_many: no writer, docs, queries or "
-			       "decided()");
+	if (!w || (m->n && (!m->docs || !m->queries)))
+		return sx_fail(err, SIMIDX_E_ARG, "%s: no writer, docs or queries", function);
 	if (m->n && (m->docs->size < DOC_MIN || m->docs->size > SX_STRUCT_MAX ||
 		     m->queries->size < SX_QUERY_MIN || m->queries->size > SX_STRUCT_MAX))
-		return sx_fail(err, SIMIDX_E_ARG,
-			       "simidx_writer_put_if_new_many: bad struct size");
+		return sx_fail(err, SIMIDX_E_ARG, "%s: bad struct size", function);
 	return SIMIDX_OK;
 }
 
@@ -241,8 +220,10 @@ int simidx_writer_put_if_new_many(simidx_writer *w, const simidx_doc *docs,
 	int rc;
 
 	sx_err_clear(err);
-	rc = check_many(w, &m, err);
-	if (!rc)
+	rc = check_many(w, &m, "simidx_writer_put_if_new_many", err);
+	if (!rc && !decided)
+		rc = sx_fail(err, SIMIDX_E_ARG, "simidx_writer_put_if_new_many: no decided()");
+	if (!rc && n)
 		rc = simidx_writer_prefetch(w, docs, n, err);
 	if (!rc && n)
 		rc = sx_writer_begin(w, err);
@@ -255,6 +236,33 @@ int simidx_writer_put_if_new_many(simidx_writer *w, const simidx_doc *docs,
 		rc = decide_together(w, &m, from, n - from < TOGETHER ? n - from : TOGETHER, asked,
 				     err);
 	free(asked);
+	return rc;
+}
+
+int simidx_writer_prefetch_if_new(simidx_writer *w, const simidx_doc *docs,
+				  const simidx_query *queries, size_t n, simidx_error *err)
+{
+	const struct many m = { docs, queries, n, NULL, NULL };
+	int rc;
+
+	sx_err_clear(err);
+	rc = check_many(w, &m, "simidx_writer_prefetch_if_new", err);
+	if (!rc && n)
+		rc = simidx_writer_prefetch(w, docs, n, err);
+	if (!rc && n)
+		rc = sx_writer_begin(w, err);
+	if (!rc)
+		rc = sx_ahead_expect_copies(&w->ahead, n, err);
+	for (size_t i = 0; !rc && i < n; i++) {
+		simidx_query query = query_at(&m, i);
+
+		/* One that cannot be read is told when it is put. */
+		query = sx_writer_asks(&query);
+		if (query.size)
+			rc = sx_ahead_copy(&w->ahead, &query, w->index->schema->bits, err);
+	}
+	if (rc && w)
+		sx_ahead_clear(&w->ahead);
 	return rc;
 }
 

@@ -276,16 +276,19 @@ simidx_query sx_writer_asks(const simidx_query *query)
 static int answer(simidx_writer *w, const sx_call *c, const simidx_query *asked,
 		  simidx_results *results, simidx_error *err)
 {
+	int together = 0, rc = SIMIDX_OK;
 	sx_query q;
-	int rc;
 
 	if (c->nth)
-		return w->index->backend->bulk->answer(w->bulk, w->reader, c->nth - 1, results,
-						       err);
-	rc = sx_query_init(&q, w->index, asked, err);
+		rc = sx_ahead_look_up(w, c->nth - 1, &together, err);
+	if (!rc && !together)
+		rc = sx_query_init(&q, w->index, asked, err);
 	w->conditions.writing = &w->snapshot;
 	w->reader->conditions = w->has_conditions ? &w->conditions : NULL;
-	if (!rc)
+	if (!rc && together)
+		rc = w->index->backend->bulk->answer(w->ahead.bulk, w->reader,
+						     c->nth - 1 - w->ahead.from, results, err);
+	else if (!rc)
 		rc = sx_search(w->reader, &q, results, err);
 	w->reader->conditions = NULL;
 	return rc;

@@ -150,20 +150,61 @@ static int change(struct twins *t, int i, unsigned what, const simidx_doc *doc,
 	}
 }
 
+#define MOST 40 /* changes between two commits */
+
+/* Changes that are going to be made. */
+struct planned {
+	size_t n;
+	unsigned what[MOST];
+	simidx_doc doc[MOST];
+	simidx_query query[MOST];
+	char label[MOST][16];
+	uint8_t weights[MOST][64];
+};
+
+/* Those that put a document if it is new are known ahead, all of them or some, or none. */
+static void plan(struct twins *t, struct planned *p, size_t n)
+{
+	unsigned ahead = (unsigned)sxt_rng_below(&t->s.rng, 4);
+	simidx_query known[MOST];
+	simidx_doc doc[MOST];
+	size_t n_known = 0;
+
+	p->n = n;
+	for (size_t i = 0; i < n; i++) {
+		simidx_query *q = &p->query[i];
+
+		p->what[i] = (unsigned)sxt_rng_below(&t->s.rng, 6);
+		p->doc[i] = any_doc(t, p->label[i]);
+		*q = (simidx_query)SIMIDX_QUERY_INIT;
+		q->fp = p->doc[i].fp;
+		q->radius = (unsigned)sxt_rng_below(&t->s.rng, 4);
+		q->flags = SIMIDX_QUERY_LABELS;
+		if (!sxt_rng_below(&t->s.rng, 3)) {
+			for (unsigned b = 0; b < 64; b++)
+				p->weights[i][b] = (uint8_t)(1 + sxt_rng_below(&t->s.rng, 9));
+			q->weights = p->weights[i];
+			q->radius = (unsigned)sxt_rng_below(&t->s.rng, 12);
+		}
+		if (ahead == 1 ? i % 3 : ahead) {
+			known[n_known] = *q;
+			doc[n_known++] = p->doc[i];
+		}
+	}
+	for (int i = 0; ahead && i < 2; i++)
+		sxt_must_ok(simidx_writer_prefetch_if_new(t->w[i], doc, known, n_known, &sxt_err));
+}
+
 /* One change to both; it must come to the same. */
-static void change_both(struct twins *t)
+static void change_both(struct twins *t, const struct planned *p, size_t at)
 {
 	simidx_match blocker[2];
-	simidx_query q = SIMIDX_QUERY_INIT;
-	unsigned what = (unsigned)sxt_rng_below(&t->s.rng, 6);
+	simidx_query q = p->query[at];
+	unsigned what = p->what[at];
 	uint64_t id[2];
-	char label[16];
-	simidx_doc doc = any_doc(t, label);
+	simidx_doc doc = p->doc[at];
 	int rc[2];
 
-	q.fp = doc.fp;
-	q.radius = (unsigned)sxt_rng_below(&t->s.rng, 4);
-	q.flags = SIMIDX_QUERY_LABELS;
 	/* So that both choose the same ids; and half of the look-ups come from there. */
 	if (doc.id == SIMIDX_NO_ID || doc.id % 2)
 		sxt_must_ok(simidx_writer_prefetch(t->w[0], &doc, 1, &sxt_err));
@@ -270,10 +311,11 @@ START_TEST(test_changes_equal_those_in_a_directory)
 		return;
 	begin_twins(&t, plans[_i % N_PLANS], kinds[_i / N_PLANS]);
 	for (unsigned i = 0; i < n; i++) {
-		unsigned changes = 1 + (unsigned)sxt_rng_below(&t.s.rng, 40);
+		struct planned p;
 
-		for (unsigned j = 0; j < changes; j++) {
-			change_both(&t);
+		plan(&t, &p, 1 + (size_t)sxt_rng_below(&t.s.rng, MOST));
+		for (size_t j = 0; j < p.n; j++) {
+			change_both(&t, &p, j);
 			if (j % 8 == 7)
 				ask_both(&t, t.pending);
 		}

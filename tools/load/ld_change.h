@@ -36,6 +36,15 @@ int ld_change_make(struct ld_target *target, const struct ld_item *item, const s
 		   int waits, struct ld_change *out, simidx_error *err);
 
 /**
+ * Have the writer look up what ld_change_make() is going to ask for, all of it together.
+ *
+ * @param items  n rows; docs: of each
+ * @return 0; as simidx_writer_prefetch_if_new()
+ */
+int ld_change_look_ahead(struct ld_target *target, const struct ld_item *const *items,
+			 const simidx_doc *docs, size_t n, simidx_error *err);
+
+/**
  * With --mode if-new, after SIMIDX_E_DUPLICATE: find the document that has the id of a row, or
  * where none is given its label. Where a row has both, both must be those of the document.
  *

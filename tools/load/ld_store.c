@@ -423,24 +423,30 @@ static int put(struct ld_run *run, const struct ld_item *item)
 static int look_ahead(struct ld_run *run)
 {
 	simidx_doc *docs = calloc(run->n_ahead + 1, sizeof(*docs));
+	const struct ld_item **items = calloc(run->n_ahead + 1, sizeof(*items));
 	simidx_error err;
 	size_t n = 0;
-	int rc;
+	int rc = 0;
 
-	if (!docs)
+	if (!docs || !items) {
+		free(docs);
+		free(items);
 		return tl_error("out of memory");
+	}
 	for (size_t i = 0; i < run->n_ahead; i++) {
 		const struct ld_item *item = &run->ahead[i];
 
 		if (item->result != IN_ROW || item->code)
 			continue;
 		docs[n] = (simidx_doc)SIMIDX_DOC_INIT;
+		items[n] = item;
 		fill_document(run, item, &docs[n++]);
 	}
 	do
-		rc = n ? simidx_writer_prefetch(run->target->writer, docs, n, &err) : 0;
+		rc = n ? ld_change_look_ahead(run->target, items, docs, n, &err) : 0;
 	while (ld_target_again(run->target, rc, &err));
 	free(docs);
+	free(items);
 	return rc ? ld_store_fail(run, &err) : 0;
 }
 
