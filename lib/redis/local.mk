@@ -33,6 +33,8 @@ lib_redis_librd_la_SOURCES = \
 	lib/redis/rd_open.h \
 	lib/redis/rd_read.c \
 	lib/redis/rd_read.h \
+	lib/redis/rd_script.c \
+	lib/redis/rd_script.h \
 	lib/redis/rd_uri.c \
 	lib/redis/rd_uri.h \
 	lib/redis/rd_write.c \

@@ -17,11 +17,12 @@
 
 #include "rd_open.h"
 #include "rd_read.h"
+#include "rd_script.h"
 
 #define CLAIMS 8192  /* that are compared together */
 #define PAGE 2048    /* documents of a page */
 #define STEPS 400    /* rows of a call of the script */
-#define COUNT_AT 9   /* which argument of it is the number of documents */
+#define COUNT_AT 5   /* which argument of it is the number of documents */
 
 /* What a key says of a document. */
 struct claim {
@@ -40,7 +41,7 @@ struct checking {
 	size_t n;
 	const redisReply *keys; /* of a page of SCAN */
 	uint64_t labels;      /* documents with one */
-	struct rd_args args;  /* documents for the script */
+	struct rd_call call;  /* documents for the script */
 	uint64_t *id;         /* their ids */
 	size_t n_ids;
 	uint64_t version;     /* before documents were read; then raised here so often: */
@@ -76,24 +77,26 @@ void tell(struct checking *k, const char *place, int can_mend, const char *forma
 static int drop(struct checking *k, const char *kind, struct rd_arg what, uint64_t fp, uint64_t id,
 		struct rd_arg record, int *is)
 {
-	struct rd_args args = { 0 };
+	struct rd_call call = { 0 };
 	redisReply *reply;
 	char number[8];
 	int rc;
 
-	rd_script_begin(k->x, &args, "drop");
-	rd_args_text(&args, kind);
-	rd_args_copy(&args, what.data, what.size);
+	rd_call_begin(k->x, &call, "drop");
+	if (!strcmp(kind, "row"))
+		rd_args_copy(&call.keys, what.data, what.size);
+	rd_args_text(&call.args, kind);
+	rd_args_copy(&call.args, what.data, what.size);
 	rd_put64(number, fp);
-	rd_args_copy(&args, number, 8);
-	rd_args_text(&args, mends(k) ? "1" : "0");
-	rd_script_change(k->x, &args, id, record, record, NULL, NULL);
-	rc = rd_script_call(k->x, &args, &reply, NULL, k->err);
+	rd_args_copy(&call.args, number, 8);
+	rd_args_text(&call.args, mends(k) ? "1" : "0");
+	rd_call_change(k->x, &call, id, record, record, NULL, NULL);
+	rc = rd_call_make(k->x, &call, &reply, NULL, k->err);
 	*is = !rc && rd_is_string(reply, 1) && *reply->element[1]->str == '1';
 	k->raised += !rc && rd_is_string(reply, 2) && *reply->element[2]->str == '1';
 	if (reply)
 		freeReplyObject(reply);
-	rd_args_free(&args);
+	rd_call_free(&call);
 	return rc;
 }
 
@@ -361,10 +364,10 @@ static int check_pairs(struct checking *k, enum claim_kind kind)
 
 static void begin_documents(struct checking *k)
 {
-	rd_script_begin(k->x, &k->args, "check");
-	rd_args_text(&k->args, mends(k) ? "1" : "0");
-	rd_args_number(&k->args, k->x->n_tables);
-	rd_args_text(&k->args, "      "); /* how many, which is not known yet */
+	rd_call_begin(k->x, &k->call, "check");
+	rd_args_text(&k->call.args, mends(k) ? "1" : "0");
+	rd_args_number(&k->call.args, k->x->n_tables);
+	rd_args_text(&k->call.args, "      "); /* how many, which is not known yet */
 	k->n_ids = 0;
 }
 
@@ -400,10 +403,10 @@ static int flush_documents(struct checking *k)
 	if (!k->n_ids)
 		return SIMIDX_OK;
 	/* Without memory for it, the call fails. */
-	if (!k->args.has_failed)
-		memcpy(k->args.bytes + k->args.offset[COUNT_AT], number,
+	if (!k->call.args.has_failed)
+		memcpy(k->call.args.bytes + k->call.args.offset[COUNT_AT], number,
 		       (size_t)snprintf(number, sizeof(number), "%6zu", k->n_ids));
-	rc = rd_script_call(k->x, &k->args, &reply, NULL, k->err);
+	rc = rd_call_make(k->x, &k->call, &reply, NULL, k->err);
 	if (!rc)
 		rc = take_found(k, reply);
 	if (reply)
@@ -430,8 +433,9 @@ static int on_record(void *ctx, uint64_t id, const char *data, size_t size, simi
 	k->c->documents++;
 	k->labels += m.label_size != 0;
 	k->c->prefixes(k->c->ctx, m.fp, prefix);
-	rd_script_change(k->x, &k->args, id, none, record, NULL, prefix);
-	rd_args_text(&k->args, "");
+	rd_call_change(k->x, &k->call, id, none, record, NULL, prefix);
+	rd_args_text(&k->call.args, "");
+	rd_args_number(&k->call.args, k->call.n_keys);
 	k->id[k->n_ids++] = id;
 	return k->n_ids * k->x->n_tables >= STEPS ? flush_documents(k) : SIMIDX_OK;
 }
@@ -456,7 +460,7 @@ static int check_documents(struct checking *k)
 static int check_counts(struct checking *k)
 {
 	simidx_engine_info info = { .size = sizeof(info) };
-	struct rd_args args = { 0 };
+	struct rd_call call = { 0 };
 	uint64_t version = 0;
 	redisReply *reply;
 	int rc = rd_info(k->x, &info, k->err);
@@ -476,12 +480,12 @@ static int check_counts(struct checking *k)
 	     k->labels);
 	if (!mends(k))
 		return SIMIDX_OK;
-	rd_script_begin(k->x, &args, "counts");
-	rd_args_number(&args, version);
-	rd_args_number(&args, k->c->documents);
-	rd_args_number(&args, k->labels);
-	rc = rd_script_do(k->x, &args, k->err);
-	rd_args_free(&args);
+	rd_call_begin(k->x, &call, "counts");
+	rd_args_number(&call.args, version);
+	rd_args_number(&call.args, k->c->documents);
+	rd_args_number(&call.args, k->labels);
+	rc = rd_call_do(k->x, &call, k->err);
+	rd_call_free(&call);
 	return rc;
 }
 
@@ -508,6 +512,6 @@ int rd_check(void *state, simidx_engine_check *check, simidx_error *err)
 		free(k.claim[--k.n].what);
 	free(k.claim);
 	free(k.id);
-	rd_args_free(&k.args);
+	rd_call_free(&k.call);
 	return rc;
 }

@@ -45,6 +45,16 @@ void rd_args_copy(struct rd_args *a, const void *data, size_t size)
 	a->used += size;
 }
 
+void rd_args_set(struct rd_args *a, size_t i, const void *data, size_t size)
+{
+	rd_args_copy(a, data, size);
+	if (a->has_failed)
+		return;
+	a->n--;
+	a->offset[i] = a->offset[a->n];
+	a->size[i] = size;
+}
+
 void rd_args_text(struct rd_args *a, const char *text)
 {
 	rd_args_copy(a, text, strlen(text));
@@ -169,51 +179,23 @@ int rd_record_read(const char *data, size_t size, simidx_match *out)
 	return flags & HAS_TIME && !out->time ? -1 : 0;
 }
 
-/* ---- the script ---- */
-
-static const char script[] =
-#include "rd_script.inc"
-	;
-
-void rd_script_begin(const struct rd_index *x, struct rd_args *args, const char *asked)
+size_t rd_table_key(const struct rd_index *x, unsigned table, uint32_t prefix,
+		    char out[RD_MAX_TABLE_KEY])
 {
-	rd_args_clear(args);
-	rd_args_text(args, "EVALSHA");
-	rd_args_copy(args, x->sha, 40);
-	rd_args_text(args, "1");
-	rd_args_text(args, x->header);
-	rd_args_text(args, asked);
-	rd_args_text(args, x->gen);
-	rd_args_text(args, x->prefix);
+	static const char digits[] = "0123456789abcdef";
+	size_t n = strlen(x->prefix);
+
+	memcpy(out, x->prefix, n);
+	if (table >= 10)
+		out[n++] = (char)('0' + table / 10 % 10);
+	out[n++] = (char)('0' + table % 10);
+	out[n++] = ':';
+	for (int shift = 28; shift >= 0; shift -= 4)
+		out[n++] = digits[prefix >> shift & 15];
+	return n;
 }
 
-/* Prefixes in hexadecimal. */
-static void add_prefixes(const struct rd_index *x, struct rd_args *args, const uint32_t *prefix)
-{
-	char text[8 * RD_MAX_TABLES + 1] = "";
-
-	for (unsigned t = 0; prefix && t < x->n_tables; t++)
-		snprintf(text + 8 * t, 9, "%08" PRIx32, prefix[t]);
-	rd_args_text(args, text);
-}
-
-void rd_script_change(const struct rd_index *x, struct rd_args *args, uint64_t id,
-		      struct rd_arg before, struct rd_arg after, const uint32_t *from,
-		      const uint32_t *to)
-{
-	char text[24];
-
-	rd_args_number(args, id);
-	rd_put64(text, id);
-	rd_args_copy(args, text, 8);
-	snprintf(text, sizeof(text), "%016" PRIx64 "%u", id / RD_BUCKET,
-		 (unsigned)(id % RD_BUCKET));
-	rd_args_text(args, text);
-	rd_args_copy(args, before.data, before.size);
-	rd_args_copy(args, after.data, after.size);
-	add_prefixes(x, args, from);
-	add_prefixes(x, args, to);
-}
+/* ---- answers ---- */
 
 int rd_is_string(const redisReply *reply, size_t i)
 {
@@ -224,86 +206,6 @@ int rd_is_string(const redisReply *reply, size_t i)
 int rd_says(const redisReply *reply, const char *word)
 {
 	return rd_is_string(reply, 0) && !strcmp(reply->element[0]->str, word);
-}
-
-static int load_script(struct rd_index *x, struct rd_link *link, struct rd_args *args,
-		       simidx_error *err)
-{
-	redisReply *reply;
-	int rc = rd_link_ask(&x->server, link, &reply, err, "SCRIPT LOAD %b", script,
-			     sizeof(script) - 1);
-
-	if (rc)
-		return rc;
-	if (reply->type != REDIS_REPLY_STRING || reply->len != 40) {
-		rc = rd_reply_odd(&x->server, err);
-	} else {
-		memcpy(x->sha, reply->str, 40);
-		memcpy(args->bytes + args->offset[1], reply->str, 40);
-	}
-	freeReplyObject(reply);
-	return rc;
-}
-
-int rd_script_call(struct rd_index *x, struct rd_args *args, redisReply **out, int *sent,
-		   simidx_error *err)
-{
-	redisReply *reply = NULL;
-	struct rd_link link;
-	int rc = rd_args_end(args, err), tries = 0;
-
-	*out = NULL;
-	if (sent)
-		*sent = 0;
-	if (rc)
-		return rc;
-	rc = rd_link_take(&x->server, &link, err);
-	while (!rc && !reply) {
-		if (!*x->sha)
-			rc = load_script(x, &link, args, err);
-		link.sent = 0;
-		if (!rc)
-			rc = rd_link_add_args(&link, args->n, args->at, args->size, err);
-		if (!rc)
-			rc = rd_link_next(&x->server, &link, &reply, err);
-		if (!rc && reply->type == REDIS_REPLY_ERROR &&
-		    !strncmp(reply->str, "NOSCRIPT", 8) && !tries++) {
-			freeReplyObject(reply);
-			reply = NULL;
-			x->sha[0] = '\0';
-		}
-	}
-	if (rc && sent)
-		*sent = link.c && link.sent;
-	rd_link_give(&x->server, &link);
-	if (!rc && reply->type == REDIS_REPLY_ERROR) {
-		/* What the script has changed before it failed stays. Other types of keys, and
-		   memory that is full, show before it changes something. */
-		if (sent && strstr(reply->str, "script: ") && !strstr(reply->str, "WRONGTYPE") &&
-		    !strstr(reply->str, "OOM"))
-			*sent = 1;
-		rc = rd_reply_fail(&x->server, reply, err);
-	} else if (!rc && rd_says(reply, "moved")) {
-		rc = rd_fail(err, SIMIDX_E_MOVED, "%s: the index \"%s\" was made anew",
-			     x->server.uri.place, x->server.uri.name);
-	} else if (!rc && !rd_is_string(reply, 0)) {
-		rc = rd_reply_odd(&x->server, err);
-	}
-	if (rc && reply)
-		freeReplyObject(reply);
-	else if (!rc)
-		*out = reply;
-	return rc;
-}
-
-int rd_script_do(struct rd_index *x, struct rd_args *args, simidx_error *err)
-{
-	redisReply *reply;
-	int rc = rd_script_call(x, args, &reply, NULL, err);
-
-	if (reply)
-		freeReplyObject(reply);
-	return rc;
 }
 
 /* ---- going over keys ---- */

@@ -65,6 +65,9 @@ void rd_args_copy(struct rd_args *args, const void *data, size_t size);
 void rd_args_text(struct rd_args *args, const char *text);
 void rd_args_number(struct rd_args *args, uint64_t number);
 
+/** Set number i, which has no bytes so far. */
+void rd_args_set(struct rd_args *args, size_t i, const void *data, size_t size);
+
 /** SIMIDX_E_NOMEM. */
 int rd_args_end(struct rd_args *args, simidx_error *err);
 
@@ -88,33 +91,19 @@ int rd_record_read(const char *data, size_t size, simidx_match *out);
 
 /* ---- keys, for the formats of rd_link_add() and rd_ask() ---- */
 
-#define RD_TABLE_KEY "%s%u:%08x"   /* x->prefix, table, prefix */
+#define RD_TABLE_KEY "%s%u:%08x"   /* x->prefix, table, prefix: as rd_table_key() */
 #define RD_DOCUMENT "%sd:%016llx %u" /* a key and a field; RD_DOCUMENT_OF(x, id) */
 #define RD_DOCUMENT_OF(x, id) \
 	(x)->prefix, (unsigned long long)(id) / RD_BUCKET, (unsigned)((id) % RD_BUCKET)
 #define RD_IDS_KEY "%si:%b"        /* x->prefix, fingerprint by rd_put64(), 8 */
 
-/* ---- the script ---- */
+#define RD_MAX_TABLE_KEY (RD_MAX_NAME + RD_GEN + 24)
 
-/** Begin arguments of the script: what is asked. */
-void rd_script_begin(const struct rd_index *x, struct rd_args *args, const char *asked);
+/** Write the key of a prefix. Returns its size. */
+size_t rd_table_key(const struct rd_index *x, unsigned table, uint32_t prefix,
+		    char out[RD_MAX_TABLE_KEY]);
 
-/**
- * Call the script. The answer is an array whose first element is a word, "ok" mostly.
- *
- * @param sent  set to whether it may have been executed although the call has failed; may be NULL
- * @return SIMIDX_OK; SIMIDX_E_MOVED; as rd_link_ask()
- */
-int rd_script_call(struct rd_index *x, struct rd_args *args, redisReply **out, int *sent,
-		   simidx_error *err);
-
-/** The same where nothing but the word "ok" is of interest. */
-int rd_script_do(struct rd_index *x, struct rd_args *args, simidx_error *err);
-
-/** Add a change of a document to the arguments of the script, but for its conditions. */
-void rd_script_change(const struct rd_index *x, struct rd_args *args, uint64_t id,
-		      struct rd_arg before, struct rd_arg after, const uint32_t *from,
-		      const uint32_t *to);
+/* ---- answers ---- */
 
 /** Whether element i of an answer is a string. */
 int rd_is_string(const redisReply *reply, size_t i);

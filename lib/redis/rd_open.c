@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "rd_script.h"
+
 #define MIN_MAJOR 7       /* of the server */
 #define MAX_DESCRIPTION (64 << 20)
 
@@ -200,18 +202,18 @@ static int fail_exists(const struct rd_index *x, simidx_error *err)
 static int create(struct rd_index *x, const simidx_engine_open *how, simidx_error *err)
 {
 	int replaces = (how->flags & SIMIDX_ENGINE_TRUNCATE) != 0, rc;
-	struct rd_args args = { 0 };
+	struct rd_call call = { 0 };
 	char old[RD_GEN + 1] = "";
 	redisReply *reply = NULL;
 
 	rc = random_letters(x->gen, RD_GEN, err);
 	snprintf(x->prefix, sizeof(x->prefix), "%s%s:", x->header, x->gen);
-	rd_script_begin(x, &args, "create");
-	rd_args_text(&args, replaces ? "any" : "absent");
-	rd_args_number(&args, how->n_tables);
-	rd_args_copy(&args, how->description, how->description_size);
+	rd_call_begin(x, &call, "create");
+	rd_args_text(&call.args, replaces ? "any" : "absent");
+	rd_args_number(&call.args, how->n_tables);
+	rd_args_copy(&call.args, how->description, how->description_size);
 	if (!rc)
-		rc = rd_script_call(x, &args, &reply, NULL, err);
+		rc = rd_call_make(x, &call, &reply, NULL, err);
 	/* Somebody else was first, and it is opened. */
 	if (!rc && rd_says(reply, "exists") && how->flags & SIMIDX_ENGINE_MUST_CREATE)
 		rc = fail_exists(x, err);
@@ -222,7 +224,7 @@ static int create(struct rd_index *x, const simidx_engine_open *how, simidx_erro
 		memcpy(old, reply->element[1]->str, RD_GEN);
 	if (reply)
 		freeReplyObject(reply);
-	rd_args_free(&args);
+	rd_call_free(&call);
 	return rc || !*old ? rc : remove_old(x, old, err);
 }
 

@@ -11,6 +11,7 @@
 /* All requests of a step are sent together. */
 
 #define ROWS 512 /* that are handed over at once */
+#define KEYS 64  /* of tables that one command reads */
 
 /* What a callback has ended a call with; beside SIMIDX_OK and errors. */
 #define ENDED 1
@@ -45,18 +46,49 @@ struct scan {
 	uint64_t *version;
 	simidx_engine_rows rows;
 	void *ctx;
+	size_t n;
+	size_t there;        /* keys of the last command that have something */
+	size_t *odd, n_odd;  /* probes whose keys have something that MGET does not deliver */
 	struct crowd *crowd; /* by fingerprint, when all were met */
 	size_t n_crowds, cap;
 	size_t *group, n_groups; /* where each fingerprint begins there */
 	uint64_t bytes;
 };
 
+/* How many probes group number i has. */
+static size_t group_size(const struct scan *s, size_t i)
+{
+	size_t left = s->n - i * KEYS;
+
+	return left < KEYS ? left : KEYS;
+}
+
+/*
+ * Two commands for each group of probes. MGET says of a key of another type that it is not there; then
+ * EXISTS counts one more.
+ */
+static int add_group(void *ctx, struct rd_link *link, size_t i, simidx_error *err)
+{
+	const struct scan *s = ctx;
+	const simidx_engine_probe *probe = s->probe + i / 2 * KEYS;
+	size_t n = group_size(s, i / 2), size[KEYS + 1] = { i % 2 ? 6 : 4 };
+	char key[KEYS][RD_MAX_TABLE_KEY];
+	const char *at[KEYS + 1] = { i % 2 ? "EXISTS" : "MGET" };
+
+	for (size_t j = 0; j < n; j++) {
+		at[j + 1] = key[j];
+		size[j + 1] = rd_table_key(s->x, probe[j].table, probe[j].prefix, key[j]);
+	}
+	return rd_link_add_args(link, n + 1, at, size, err);
+}
+
 static int add_get(void *ctx, struct rd_link *link, size_t i, simidx_error *err)
 {
 	const struct scan *s = ctx;
+	const simidx_engine_probe *probe = &s->probe[s->odd[i]];
 
-	return rd_link_add(link, err, "GET " RD_TABLE_KEY, s->x->prefix, s->probe[i].table,
-			   (unsigned)s->probe[i].prefix);
+	return rd_link_add(link, err, "GET " RD_TABLE_KEY, s->x->prefix, probe->table,
+			   (unsigned)probe->prefix);
 }
 
 static int add_crowd(struct scan *s, size_t probe, uint64_t fp, simidx_error *err)
@@ -75,9 +107,8 @@ static int add_crowd(struct scan *s, size_t probe, uint64_t fp, simidx_error *er
 }
 
 /* The rows of a probe. Those of many documents are read afterwards, though it may be enough. */
-static int take_rows(void *ctx, size_t i, const redisReply *reply, simidx_error *err)
+static int take_rows(struct scan *s, size_t i, const redisReply *reply, simidx_error *err)
 {
-	struct scan *s = ctx;
 	uint64_t fp[ROWS], id[ROWS];
 	enum simidx_engine_next next = SIMIDX_ENGINE_ON;
 	size_t at = RD_HEAD;
@@ -110,6 +141,39 @@ static int take_rows(void *ctx, size_t i, const redisReply *reply, simidx_error 
 			next = s->rows(s->ctx, i, fp, id, n);
 	}
 	return rc ? rc : next == SIMIDX_ENGINE_END ? ENDED : SIMIDX_OK;
+}
+
+static int take_group(void *ctx, size_t i, const redisReply *reply, simidx_error *err)
+{
+	struct scan *s = ctx;
+	size_t n = group_size(s, i / 2), first = i / 2 * KEYS;
+	int rc = SIMIDX_OK;
+
+	if (i % 2 && reply->type != REDIS_REPLY_INTEGER)
+		return rd_reply_odd(&s->x->server, err);
+	if (i % 2) {
+		if (s->there == (size_t)reply->integer)
+			s->n_odd -= n - s->there;
+		return SIMIDX_OK;
+	}
+	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != n)
+		return rd_reply_odd(&s->x->server, err);
+	s->there = 0;
+	for (size_t j = 0; !rc && j < n; j++) {
+		if (reply->element[j]->type == REDIS_REPLY_NIL)
+			s->odd[s->n_odd++] = first + j;
+		else
+			s->there++;
+		rc = take_rows(s, first + j, reply->element[j], err);
+	}
+	return rc;
+}
+
+static int take_get(void *ctx, size_t i, const redisReply *reply, simidx_error *err)
+{
+	struct scan *s = ctx;
+
+	return take_rows(s, s->odd[i], reply, err);
 }
 
 static int compare_crowds(const void *a, const void *b)
@@ -171,12 +235,23 @@ static int take_members(void *ctx, size_t i, const redisReply *reply, simidx_err
 int rd_scan(void *state, const simidx_engine_probe *probe, size_t n, simidx_engine_rows rows,
 	    void *ctx, uint64_t *version, simidx_engine_cost *cost, simidx_error *err)
 {
-	struct scan s = { .x = state, .probe = probe, .version = version, .rows = rows,
+	struct scan s = { .x = state, .probe = probe, .n = n, .version = version, .rows = rows,
 			  .ctx = ctx };
-	int rc = read_all(s.x, n, add_get, take_rows, &s, err);
+	size_t groups = (n + KEYS - 1) / KEYS;
+	int rc = SIMIDX_OK;
 
+	s.odd = malloc((n ? n : 1) * sizeof(*s.odd));
+	if (!s.odd)
+		return rd_fail_nomem(err);
+	rc = read_all(s.x, 2 * groups, add_group, take_group, &s, err);
 	cost->round_trips++;
-	cost->requests += n;
+	cost->requests += 2 * groups;
+	/* What another writer has stored between the two commands, too. */
+	if (!rc && s.n_odd) {
+		rc = read_all(s.x, s.n_odd, add_get, take_get, &s, err);
+		cost->round_trips++;
+		cost->requests += s.n_odd;
+	}
 	if (!rc && s.n_crowds)
 		rc = group_crowds(&s, err);
 	if (!rc && s.n_groups) {
@@ -185,6 +260,7 @@ int rd_scan(void *state, const simidx_engine_probe *probe, size_t n, simidx_engi
 		cost->requests += s.n_groups;
 	}
 	cost->bytes += s.bytes;
+	free(s.odd);
 	free(s.crowd);
 	free(s.group);
 	return rc == ENDED ? SIMIDX_OK : rc;

@@ -6,6 +6,7 @@
  */
 
 #include "rd_write.h"
+#include "rd_script.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,19 +47,19 @@ static int begin(struct rd_index *x, simidx_error *err)
 /* The number of loads that have gone on after the mark, with this one if it does. */
 static int begin_as(struct rd_index *x, const char *word, simidx_error *err)
 {
-	struct rd_args args = { 0 };
+	struct rd_call call = { 0 };
 	redisReply *reply;
 	int rc;
 
-	rd_script_begin(x, &args, word);
-	rc = rd_script_call(x, &args, &reply, NULL, err);
+	rd_call_begin(x, &call, word);
+	rc = rd_call_make(x, &call, &reply, NULL, err);
 	if (!rc && !rd_is_string(reply, 1))
 		rc = rd_reply_odd(&x->server, err);
 	if (!rc)
 		snprintf(x->resumed, sizeof(x->resumed), "%s", reply->element[1]->str);
 	if (reply)
 		freeReplyObject(reply);
-	rd_args_free(&args);
+	rd_call_free(&call);
 	return rc ? rc : begin(x, err);
 }
 
@@ -77,14 +78,14 @@ int rd_resume(void *state, simidx_error *err)
 int rd_reserve_ids(void *state, uint64_t n, uint64_t at_least, uint64_t *first, simidx_error *err)
 {
 	struct rd_index *x = state;
-	struct rd_args args = { 0 };
+	struct rd_call call = { 0 };
 	redisReply *reply = NULL;
 	int rc;
 
-	rd_script_begin(x, &args, "reserve");
-	rd_args_number(&args, n);
-	rd_args_number(&args, at_least);
-	rc = rd_script_call(x, &args, &reply, NULL, err);
+	rd_call_begin(x, &call, "reserve");
+	rd_args_number(&call.args, n);
+	rd_args_number(&call.args, at_least);
+	rc = rd_call_make(x, &call, &reply, NULL, err);
 	if (rc == SIMIDX_E_IO && err && strstr(err->text, "integer")) {
 		err->code = SIMIDX_OK;
 		rc = rd_fail(err, SIMIDX_E_RANGE, "%s: there are no more ids",
@@ -95,19 +96,21 @@ int rd_reserve_ids(void *state, uint64_t n, uint64_t at_least, uint64_t *first, 
 		rc = rd_reply_odd(&x->server, err);
 	if (reply)
 		freeReplyObject(reply);
-	rd_args_free(&args);
+	rd_call_free(&call);
 	return rc;
 }
 
 /* ---- versions that this batch has raised ---- */
 
 /*
- * Pieces of a batch raise versions that later ones rest on. Of each prefix: the version that it
- * had before this batch, and the one that this batch has given it last.
+ * Pieces of a batch raise versions that later ones rest on. Of each prefix that a condition names:
+ * the version that it had before this batch, and the one that this batch has given it last.
  */
 struct raised {
-	uint64_t place;   /* table and prefix, and 1 above; 0: the slot is free */
+	uint64_t place; /* table and prefix; 0: the slot is free */
 	uint64_t before, now;
+	int is_raised;
+	size_t last;    /* change that has the last condition on it */
 };
 
 struct batch {
@@ -115,15 +118,20 @@ struct batch {
 	const simidx_engine_batch *given;
 	size_t *order;          /* of the changes: those first that give a label away */
 	size_t at;              /* changes of it that the script has seen */
-	size_t conditions_left; /* of changes that it has not */
 	struct raised *raised;
-	size_t n_raised, slots;
-	struct rd_args args;
+	size_t slots;
+	struct rd_call call;
 	size_t refused;
 	struct raised whole;    /* the version of the index as a whole */
 	char (*record)[RD_MAX_RECORD]; /* room for two */
 };
 
+static const simidx_engine_change *change_at(const struct batch *b, size_t i)
+{
+	return &b->given->change[b->order[i]];
+}
+
+/* The slot of a place, or a free one. */
 static struct raised *slot(const struct batch *b, uint64_t place)
 {
 	size_t at = (size_t)(place * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (b->slots - 1);
@@ -133,71 +141,76 @@ static struct raised *slot(const struct batch *b, uint64_t place)
 	return &b->raised[at];
 }
 
-static int make_room(struct batch *b, simidx_error *err)
+/* Know all prefixes that conditions name. */
+static int note_conditions(struct batch *b, simidx_error *err)
 {
-	struct raised *old = b->raised;
-	size_t n = b->slots;
+	size_t n = 0;
 
-	if (2 * (b->n_raised + 1) <= n)
-		return SIMIDX_OK;
-	b->slots = n ? 2 * n : 4096;
+	for (size_t i = 0; i < b->given->n; i++)
+		n += b->given->change[i].n_conditions;
+	for (b->slots = 64; b->slots < 2 * n; b->slots *= 2)
+		;
 	b->raised = calloc(b->slots, sizeof(*b->raised));
-	if (!b->raised) {
-		b->raised = old;
-		b->slots = n;
+	if (!b->raised)
 		return rd_fail_nomem(err);
+	for (size_t i = 0; i < b->given->n; i++) {
+		const simidx_engine_change *c = change_at(b, i);
+
+		for (size_t j = 0; j < c->n_conditions; j++) {
+			const simidx_engine_condition *one = &c->condition[j];
+			uint64_t place = rd_place(one->table, one->prefix);
+			struct raised *r = slot(b, place);
+
+			if (one->table == SIMIDX_ENGINE_WHOLE)
+				continue;
+			r->place = place;
+			r->last = i;
+		}
 	}
-	for (size_t i = 0; i < n; i++)
-		if (old[i].place)
-			*slot(b, old[i].place) = old[i];
-	free(old);
 	return SIMIDX_OK;
 }
 
-static void note(struct raised *r, uint64_t place, uint64_t before, uint64_t now)
+static void note(struct raised *r, uint64_t before, uint64_t now)
 {
 	/* Somebody else was there in between. */
-	if (!r->place || before != r->now)
+	if (!r->is_raised || before != r->now)
 		r->before = before;
-	r->place = place;
+	r->is_raised = 1;
 	r->now = now;
-}
-
-static uint64_t place_of(unsigned table, uint32_t prefix)
-{
-	return (uint64_t)(table + 1) << 32 | prefix;
 }
 
 /* What a condition comes to, after the pieces that are stored. */
 static uint64_t translate(const struct batch *b, const simidx_engine_condition *c)
 {
-	const struct raised *r = &b->whole;
+	const struct raised *r = c->table == SIMIDX_ENGINE_WHOLE
+					 ? &b->whole
+					 : slot(b, rd_place(c->table, c->prefix));
 
-	if (c->table != SIMIDX_ENGINE_WHOLE)
-		r = b->slots ? slot(b, place_of(c->table, c->prefix)) : NULL;
-	return r && r->place && r->before == c->version ? r->now : c->version;
+	return r->is_raised && r->before == c->version ? r->now : c->version;
 }
 
 /* ---- pieces ---- */
 
-/* Conditions in the form of the script, as one argument. */
+#define CONDITION 11 /* bytes: a key, and a version */
+
+/* Conditions in the form of the script, as one argument, and how many keys a change needs. */
 static int add_conditions(struct batch *b, const simidx_engine_change *c, simidx_error *err)
 {
-	char *text = malloc(18 * c->n_conditions + 1);
+	char *text = malloc(CONDITION * c->n_conditions + 1), *to = text;
 
 	if (!text)
 		return rd_fail_nomem(err);
-	for (size_t i = 0; i < c->n_conditions; i++) {
+	for (size_t i = 0; i < c->n_conditions; i++, to += CONDITION) {
 		const simidx_engine_condition *one = &c->condition[i];
 
-		if (one->table == SIMIDX_ENGINE_WHOLE)
-			memcpy(text + 18 * i, "--00000000", 10);
-		else
-			snprintf(text + 18 * i, 11, "%02u%08" PRIx32, one->table % 100,
-				 one->prefix);
-		rd_put64(text + 18 * i + 10, translate(b, one));
+		rd_call_put_key(to, one->table == SIMIDX_ENGINE_WHOLE
+					    ? 0
+					    : rd_call_key(b->x, &b->call, one->table,
+							  one->prefix));
+		rd_put64(to + 3, translate(b, one));
 	}
-	rd_args_copy(&b->args, text, 18 * c->n_conditions);
+	rd_args_copy(&b->call.args, text, CONDITION * c->n_conditions);
+	rd_args_number(&b->call.args, b->call.n_keys);
 	free(text);
 	return SIMIDX_OK;
 }
@@ -214,13 +227,8 @@ static int add_change(struct batch *b, const simidx_engine_change *c, simidx_err
 
 		record[i] = (struct rd_arg){ to, v[i]->prefix ? rd_record_write(v[i], to) : 0 };
 	}
-	rd_script_change(b->x, &b->args, c->id, record[0], record[1], v[0]->prefix, v[1]->prefix);
+	rd_call_change(b->x, &b->call, c->id, record[0], record[1], v[0]->prefix, v[1]->prefix);
 	return add_conditions(b, c, err);
-}
-
-static const simidx_engine_change *change_at(const struct batch *b, size_t i)
-{
-	return &b->given->change[b->order[i]];
 }
 
 /* How many of the next changes go together. */
@@ -241,65 +249,80 @@ static size_t measure(const struct batch *b)
 	return n;
 }
 
+/* Keys of a piece whose versions conditions of later ones name. */
+static int add_wanted(struct batch *b, size_t at, size_t end, simidx_error *err)
+{
+	char *text = malloc(3 * b->call.n_keys);
+	size_t n = 0;
+
+	if (!text)
+		return rd_fail_nomem(err);
+	for (size_t key = 2; key <= b->call.n_keys; key++) {
+		const struct raised *r = slot(b, rd_call_place(&b->call, key));
+
+		if (!r->place || r->last < end)
+			continue;
+		rd_call_put_key(text + n, key);
+		n += 3;
+	}
+	rd_args_set(&b->call.args, at, text, n);
+	free(text);
+	return SIMIDX_OK;
+}
+
 /* Fill in the arguments of a piece of n changes. */
 static int make_piece(struct batch *b, size_t n, simidx_error *err)
 {
 	const simidx_engine_batch *given = b->given;
 	int is_last = b->at + n == given->n, rc = SIMIDX_OK;
+	struct rd_args *args = &b->call.args;
+	size_t wanted;
 
-	rd_script_begin(b->x, &b->args, "write");
-	rd_args_text(&b->args, b->x->writer);
-	rd_args_number(&b->args, b->x->number);
-	rd_args_number(&b->args, b->x->number + 1);
-	rd_args_text(&b->args, given->mark ? b->x->resumed : "");
-	rd_args_text(&b->args, given->mark && is_last && !b->refused ? "1" : "0");
-	rd_args_copy(&b->args, given->mark, given->mark && is_last ? given->mark_size : 0);
-	rd_args_number(&b->args, b->x->n_tables);
-	rd_args_text(&b->args, is_last || !b->conditions_left ? "0" : "1");
-	rd_args_number(&b->args, n);
+	rd_call_begin(b->x, &b->call, "write");
+	rd_args_text(args, b->x->writer);
+	rd_args_number(args, b->x->number);
+	rd_args_number(args, b->x->number + 1);
+	rd_args_text(args, given->mark ? b->x->resumed : "");
+	rd_args_text(args, given->mark && is_last && !b->refused ? "1" : "0");
+	rd_args_copy(args, given->mark, given->mark && is_last ? given->mark_size : 0);
+	rd_args_number(args, b->x->n_tables);
+	wanted = args->n;
+	rd_args_text(args, ""); /* not known yet */
+	rd_args_number(args, n);
 	for (size_t i = 0; !rc && i < n; i++)
 		rc = add_change(b, change_at(b, b->at + i), err);
-	return rc;
+	return rc ? rc : add_wanted(b, wanted, b->at + n, err);
 }
 
-/* Note the versions that were raised: table (2), prefix (8), versions before and after it. */
-static int take_versions(struct batch *b, const redisReply *r, simidx_error *err)
+/* Note versions that were raised: of each key its number, and the versions before and after. */
+static void take_versions(struct batch *b, const redisReply *r)
 {
 	const char *at = r->element[4]->str, *end = at + r->element[4]->len;
 
-	note(&b->whole, 1, rd_get64(r->element[2]->str), rd_get64(r->element[3]->str));
-	for (; end - at >= 26; at += 26) {
-		unsigned table, prefix;
-		uint64_t place;
-		int rc = make_room(b, err);
+	note(&b->whole, rd_get64(r->element[2]->str), rd_get64(r->element[3]->str));
+	for (; end - at >= 19; at += 19) {
+		size_t key = (size_t)(unsigned char)at[0] << 16 |
+			     (size_t)(unsigned char)at[1] << 8 | (unsigned char)at[2];
+		uint64_t place = rd_call_place(&b->call, key);
+		struct raised *raised = place ? slot(b, place) : NULL;
 
-		if (rc)
-			return rc;
-		if (sscanf(at, "%2u%8x", &table, &prefix) != 2)
-			return rd_reply_odd(&b->x->server, err);
-		place = place_of(table, prefix);
-		b->n_raised += !slot(b, place)->place;
-		note(slot(b, place), place, rd_get64(at + 10), rd_get64(at + 18));
+		if (raised && raised->place)
+			note(raised, rd_get64(at + 3), rd_get64(at + 11));
 	}
-	return SIMIDX_OK;
 }
 
 /* What the script says of a piece of n changes, of which it may have done fewer. */
 static int take_answer(struct batch *b, const redisReply *r, size_t n, simidx_error *err)
 {
 	size_t done;
-	int rc;
 
 	if (!rd_says(r, "ok") || r->elements != 5 || !rd_is_string(r, 1) || !rd_is_string(r, 2) ||
 	    !rd_is_string(r, 3) || !rd_is_string(r, 4) || r->element[2]->len != 8 ||
 	    r->element[3]->len != 8 || r->element[1]->len > n || (n && !r->element[1]->len))
 		return rd_reply_odd(&b->x->server, err);
 	done = r->element[1]->len;
-	rc = take_versions(b, r, err);
+	take_versions(b, r);
 	for (size_t i = 0; i < done; i++) {
-		const simidx_engine_change *c = change_at(b, b->at + i);
-
-		b->conditions_left -= c->n_conditions;
 		if (r->element[1]->str[i] != '1')
 			continue;
 		b->refused++;
@@ -308,7 +331,7 @@ static int take_answer(struct batch *b, const redisReply *r, size_t n, simidx_er
 	}
 	b->at += done;
 	b->x->number++;
-	return rc;
+	return SIMIDX_OK;
 }
 
 /* Have one piece stored. */
@@ -320,7 +343,7 @@ static int store_piece(struct batch *b, int *sent, simidx_error *err)
 
 	*sent = 0;
 	if (!rc)
-		rc = rd_script_call(b->x, &b->args, &reply, sent, err);
+		rc = rd_call_make(b->x, &b->call, &reply, sent, err);
 	/* It was a day without a commit, or the server has lost it. No other call is on its way. */
 	if (!rc && rd_says(reply, "stale")) {
 		freeReplyObject(reply);
@@ -329,7 +352,7 @@ static int store_piece(struct batch *b, int *sent, simidx_error *err)
 		if (!rc)
 			rc = make_piece(b, n, err);
 		if (!rc)
-			rc = rd_script_call(b->x, &b->args, &reply, sent, err);
+			rc = rd_call_make(b->x, &b->call, &reply, sent, err);
 	}
 	if (!rc && rd_says(reply, "resumed"))
 		rc = rd_fail(err, SIMIDX_E_STATE,
@@ -365,9 +388,7 @@ static int begin_batch(struct batch *b, simidx_error *err)
 		for (size_t i = 0; i < given->n; i++)
 			if (gives_label(&given->change[i]) == gives)
 				b->order[n++] = i;
-	for (size_t i = 0; i < given->n; i++)
-		b->conditions_left += given->change[i].n_conditions;
-	return SIMIDX_OK;
+	return note_conditions(b, err);
 }
 
 int rd_write(void *state, const simidx_engine_batch *given, simidx_error *err)
@@ -386,7 +407,7 @@ int rd_write(void *state, const simidx_engine_batch *given, simidx_error *err)
 	free(b.order);
 	free(b.record);
 	free(b.raised);
-	rd_args_free(&b.args);
+	rd_call_free(&b.call);
 	if (!rc || (!sent && !b.at))
 		return rc;
 	b.x->is_unfinished = 1;
