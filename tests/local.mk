@@ -665,7 +665,8 @@ check-hbase:
 # An index in Redis
 
 redis_tests = \
-	tests/redis/crash.sh tests/redis/engine.sh tests/redis/faults.sh tests/redis/fleet.sh tests/redis/layout.sh
+	tests/redis/crash.sh tests/redis/engine.sh tests/redis/faults.sh tests/redis/fleet.sh tests/redis/layout.sh \
+	tests/redis/tls.sh
 EXTRA_DIST += $(redis_tests) tests/redis/fake.py tests/redis/redis_lib.sh
 if HAVE_REDIS
 TESTS += $(redis_tests)

@@ -35,6 +35,8 @@ lib_redis_librd_la_SOURCES = \
 	lib/redis/rd_read.h \
 	lib/redis/rd_script.c \
 	lib/redis/rd_script.h \
+	lib/redis/rd_tls.c \
+	lib/redis/rd_tls.h \
 	lib/redis/rd_uri.c \
 	lib/redis/rd_uri.h \
 	lib/redis/rd_write.c \

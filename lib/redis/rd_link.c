@@ -13,6 +13,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "rd_tls.h"
+
 #define TOGETHER 8192             /* commands that are sent without a wait */
 #define MAX_ELEMENTS (1 << 24)    /* of an answer */
 #define MAX_BUFFER ((size_t)1 << 30) /* bytes of answers that are not complete */
@@ -31,7 +33,8 @@ static double now(void)
 static int fail_link(struct rd_server *server, struct rd_link *link, simidx_error *err)
 {
 	const redisContext *c = link->c;
-	const char *why = c && c->err ? c->errstr : "no connection";
+	const char *tls = rd_tls_reason(server->tls);
+	const char *why = tls ? tls : c && c->err ? c->errstr : "no connection";
 
 	link->has_failed = 1;
 	if (c && c->err == REDIS_ERR_OOM)
@@ -132,6 +135,49 @@ static int left_ms(const struct rd_link *link)
 	return left > 0 ? (int)left + 1 : 0;
 }
 
+/*
+ * What writes to a socket by write(), as hiredis and OpenSSL do, is kept from killing the process where
+ * the server is gone.
+ */
+struct pipe_signal {
+	sigset_t before, pending;
+};
+
+static void block_pipe(struct pipe_signal *s)
+{
+	sigset_t pipe;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigpending(&s->pending);
+	pthread_sigmask(SIG_BLOCK, &pipe, &s->before);
+}
+
+static void unblock_pipe(const struct pipe_signal *s, int has_failed)
+{
+	struct timespec now = { 0, 0 };
+	sigset_t pipe;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	if (has_failed && !sigismember(&s->pending, SIGPIPE))
+		(void)sigtimedwait(&pipe, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, &s->before, NULL);
+}
+
+static int greet(struct rd_server *server, struct rd_link *link, simidx_error *err)
+{
+	struct pipe_signal signal;
+	int rc;
+
+	if (!server->tls)
+		return SIMIDX_OK;
+	block_pipe(&signal);
+	rc = rd_tls_greet(server->tls, &server->uri, link, left_ms, err);
+	unblock_pipe(&signal, rc);
+	return rc;
+}
+
 static int connect_to(struct rd_server *server, struct rd_link *link, simidx_error *err)
 {
 	const struct rd_uri *u = &server->uri;
@@ -152,7 +198,7 @@ static int connect_to(struct rd_server *server, struct rd_link *link, simidx_err
 		return rd_fail(err, SIMIDX_E_IO, "%s: %s", u->place, strerror(errno));
 	link->c->flags &= ~REDIS_BLOCK;
 	link->c->reader->fn = &functions;
-	return SIMIDX_OK;
+	return greet(server, link, err);
 }
 
 /* Tell who we are, and choose the database. */
@@ -196,15 +242,19 @@ static int renew(struct rd_server *server, struct rd_link *link, simidx_error *e
 
 int rd_server_init(struct rd_server *server, const char *uri, simidx_error *err)
 {
+	int rc;
+
 	if (pthread_mutex_init(&server->lock, NULL))
 		return rd_fail_nomem(err);
-	return rd_uri_read(uri, &server->uri, err);
+	rc = rd_uri_read(uri, &server->uri, err);
+	return rc ? rc : rd_tls_new(&server->uri, &server->tls, err);
 }
 
 void rd_server_free(struct rd_server *server)
 {
 	for (size_t i = 0; i < server->n_spare; i++)
 		redisFree(server->spare[i]);
+	rd_tls_free(server->tls);
 	pthread_mutex_destroy(&server->lock);
 	rd_uri_free(&server->uri);
 }
@@ -276,24 +326,31 @@ int rd_link_add_args(struct rd_link *link, size_t n, const char **at, const size
 /* Send what can be sent now. Returns whether something is left. */
 static int send_some(struct rd_link *link, int *is_left)
 {
+	struct pipe_signal signal;
 	int done = 0, rc;
-	struct timespec now = { 0, 0 };
-	sigset_t pipe, before, pending;
 
-	/* hiredis writes as to a file: a server that is gone is not to kill the process. */
-	sigemptyset(&pipe);
-	sigaddset(&pipe, SIGPIPE);
-	sigpending(&pending);
-	pthread_sigmask(SIG_BLOCK, &pipe, &before);
+	block_pipe(&signal);
 	rc = redisBufferWrite(link->c, &done);
-	if (rc != REDIS_OK && !sigismember(&pending, SIGPIPE))
-		(void)sigtimedwait(&pipe, NULL, &now);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	unblock_pipe(&signal, rc != REDIS_OK);
 	if (rc != REDIS_OK)
 		return -1;
 	link->sent = 1;
 	*is_left = !done;
 	return 0;
+}
+
+/* OpenSSL may have to write, too. */
+static int read_some(const struct rd_server *server, redisContext *c)
+{
+	struct pipe_signal signal;
+	int rc;
+
+	if (!server->tls)
+		return redisBufferRead(c);
+	block_pipe(&signal);
+	rc = redisBufferRead(c);
+	unblock_pipe(&signal, rc != REDIS_OK);
+	return rc;
 }
 
 int rd_link_next(struct rd_server *server, struct rd_link *link, redisReply **out,
@@ -329,7 +386,7 @@ int rd_link_next(struct rd_server *server, struct rd_link *link, redisReply **ou
 		}
 		if (now() >= link->until)
 			return fail_late(server, link, err);
-		if (n > 0 && fd.revents & ~POLLOUT && redisBufferRead(c) != REDIS_OK)
+		if (n > 0 && fd.revents & ~POLLOUT && read_some(server, c) != REDIS_OK)
 			return fail_link(server, link, err);
 	}
 }

@@ -30,12 +30,13 @@ struct rd_link {
 /** A server, and connections to it that nobody has. */
 struct rd_server {
 	struct rd_uri uri;
+	void *tls;      /* NULL: without it; see rd_tls.h */
 	pthread_mutex_t lock;
 	redisContext *spare[RD_SPARE];
 	size_t n_spare;
 };
 
-/** All zero, get ready for the server of a URI: as rd_uri_read(). Nothing is sent. */
+/** All zero, get ready for the server of a URI: as rd_uri_read(), rd_tls_new(). Nothing is sent. */
 int rd_server_init(struct rd_server *server, const char *uri, simidx_error *err);
 
 /** Close all connections; also after an error. */

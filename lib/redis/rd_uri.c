@@ -74,6 +74,15 @@ static int read_password(struct rd_uri *u, const char *path, simidx_error *err)
 
 /* ---- options ---- */
 
+/* A file for TLS: where a member has it, or NULL. */
+static const char **tls_file(struct rd_uri *u, const char *option)
+{
+	return !strcmp(option, "ca")     ? &u->ca
+	       : !strcmp(option, "cert") ? &u->cert
+	       : !strcmp(option, "key")  ? &u->key
+					 : NULL;
+}
+
 /* One "option=value". */
 static int read_option(struct rd_uri *u, char *option, const char **file, simidx_error *err)
 {
@@ -85,7 +94,12 @@ static int read_option(struct rd_uri *u, char *option, const char **file, simidx
 		value = option + strlen(option);
 	if (!strcmp(option, "name") && u->socket)
 		return set_name(u, value, err);
-	if (!strcmp(option, "user") && !u->user)
+	if (tls_file(u, option) && !u->is_tls)
+		return rd_fail(err, SIMIDX_E_ARG, "the URI has the option \"%s\", which is for "
+			       "rediss:// only", option);
+	if (tls_file(u, option))
+		*tls_file(u, option) = value;
+	else if (!strcmp(option, "user") && !u->user)
 		u->user = value;
 	else if (!strcmp(option, "password-file"))
 		*file = value;
@@ -140,13 +154,11 @@ static int read_server(struct rd_uri *u, char *server, simidx_error *err)
 
 static int read_place(struct rd_uri *u, simidx_error *err)
 {
-	char *at = u->text + strlen("redis://"), *slash;
+	char *at, *slash;
 	int rc;
 
-	if (!strncmp(u->text, "rediss://", 9))
-		return rd_fail(err, SIMIDX_E_UNSUPPORTED,
-			       "this libsimidx-redis has no TLS: let stunnel listen on this "
-			       "machine and forward to the server, and use redis:// to it");
+	u->is_tls = !strncmp(u->text, "rediss://", 9);
+	at = u->text + strlen(u->is_tls ? "rediss://" : "redis://");
 	if (!strncmp(u->text, "unix://", 7)) {
 		u->socket = u->text + 7;
 		snprintf(u->place, sizeof(u->place), "%s", u->socket);
@@ -155,8 +167,9 @@ static int read_place(struct rd_uri *u, simidx_error *err)
 			       : rd_fail(err, SIMIDX_E_ARG, "the path of a socket begins with / "
 					 "and has 107 bytes at most");
 	}
-	if (strncmp(u->text, "redis://", 8) != 0)
-		return rd_fail(err, SIMIDX_E_ARG, "it does not begin with redis:// or unix://");
+	if (!u->is_tls && strncmp(u->text, "redis://", 8) != 0)
+		return rd_fail(err, SIMIDX_E_ARG,
+			       "it does not begin with redis://, rediss:// or unix://");
 	/* A password may have slashes in it. */
 	slash = strrchr(at, '/');
 	if (!slash)
@@ -185,6 +198,8 @@ int rd_uri_read(const char *text, struct rd_uri *out, simidx_error *err)
 			rc = read_option(out, option, &file, err);
 	if (!rc && !*out->name)
 		rc = rd_fail(err, SIMIDX_E_ARG, "the URI has no name=NAME");
+	if (!rc && !out->cert != !out->key)
+		rc = rd_fail(err, SIMIDX_E_ARG, "the URI has one of cert and key: both or none");
 	if (!rc && !out->password && file)
 		return read_password(out, file, err);
 	if (!rc && !out->password && variable && *variable) {

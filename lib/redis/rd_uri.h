@@ -20,6 +20,8 @@ struct rd_uri {
 	const char *socket;      /* its path */
 	unsigned port, db, timeout; /* seconds */
 	char name[RD_MAX_NAME + 1]; /* of the index */
+	int is_tls;
+	const char *ca, *cert, *key; /* files for TLS; NULL: none */
 	const char *user;        /* NULL: none */
 	char *password;          /* NULL: none; in the copy, or: */
 	char secret[1024];
@@ -29,8 +31,8 @@ struct rd_uri {
 /**
  * Read a URI, and the password from where it is.
  *
- * @return SIMIDX_OK; SIMIDX_E_ARG; SIMIDX_E_UNSUPPORTED: rediss; SIMIDX_E_IO,
- *         SIMIDX_E_PERMISSION: the file with the password cannot be read; SIMIDX_E_NOMEM
+ * @return SIMIDX_OK; SIMIDX_E_ARG; SIMIDX_E_IO, SIMIDX_E_PERMISSION: the file with the password
+ *         cannot be read; SIMIDX_E_NOMEM
  */
 int rd_uri_read(const char *text, struct rd_uri *out, simidx_error *err);
 
