@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define STEPS 160           /* rows that a piece changes: two to three milliseconds of the script */
+#define STEPS 256             /* rows that a piece changes: two milliseconds of the script */
 #define PIECE_BYTES (1 << 20) /* of a piece, as it is sent */
 
 /* ---- beginning ---- */
