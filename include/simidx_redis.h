@@ -11,8 +11,9 @@
  *
  * HOST is a redis-server of version 7.0 or later, PORT is 6379 unless given. An IPv6 address stands
  * in brackets. NAME has up to 64 letters, digits and any of "._:-". USER ends at the first colon,
- * PASSWORD at the last @, and neither has a question mark. `rediss`, with TLS, is refused: the
- * library that this one is made with has none.
+ * PASSWORD at the last @, and neither has a question mark. `rediss` in the place of `redis` is the
+ * same with TLS, where this library was made with hiredis 1.0 or later and its hiredis_ssl;
+ * elsewhere it is refused. The certificate of the server must be for HOST.
  *
  * | option        | values    | default | meaning                                              |
  * |---------------|-----------|---------|------------------------------------------------------|
@@ -20,6 +21,8 @@
  * | timeout       | 1..3600   | 30      | seconds until a call gives up                        |
  * | user          | a name    | none    | as USER                                              |
  * | password-file | a path    | none    | a file whose first line is the password              |
+ * | ca            | a path    | system  | rediss: certificates of authorities to trust         |
+ * | cert, key     | paths     | none    | rediss: of the client                                |
  *
  * The password is that of the URI, or of the file, or else that of the variable
  * SIMIDX_REDIS_PASSWORD of the environment. No message shows it.
@@ -29,7 +32,8 @@
  * named; SIMIDX_E_UNKNOWN from a commit of which some may be stored; SIMIDX_E_PERMISSION when it
  * denies access; SIMIDX_E_NO_SPACE when its memory is full; SIMIDX_E_READ_ONLY from a replica;
  * SIMIDX_E_CORRUPT when a key of the index holds something else; SIMIDX_E_MOVED when the index was
- * made anew meanwhile; SIMIDX_E_UNSUPPORTED for a server that is too old or would evict keys.
+ * made anew meanwhile; SIMIDX_E_UNSUPPORTED for a server that is too old or would evict keys, and
+ * for rediss where there is no TLS.
  */
 
 #ifndef SIMIDX_REDIS_H
