@@ -324,12 +324,13 @@ int rd_link_add_args(struct rd_link *link, size_t n, const char **at, const size
 }
 
 /* Send what can be sent now. Returns whether something is left. */
-static int send_some(struct rd_link *link, int *is_left)
+static int send_some(const struct rd_server *server, struct rd_link *link, int *is_left)
 {
 	struct pipe_signal signal;
 	int done = 0, rc;
 
 	block_pipe(&signal);
+	rd_tls_forget(server->tls);
 	rc = redisBufferWrite(link->c, &done);
 	unblock_pipe(&signal, rc != REDIS_OK);
 	if (rc != REDIS_OK)
@@ -348,6 +349,7 @@ static int read_some(const struct rd_server *server, redisContext *c)
 	if (!server->tls)
 		return redisBufferRead(c);
 	block_pipe(&signal);
+	rd_tls_forget(server->tls);
 	rc = redisBufferRead(c);
 	unblock_pipe(&signal, rc != REDIS_OK);
 	return rc;
@@ -375,7 +377,7 @@ int rd_link_next(struct rd_server *server, struct rd_link *link, redisReply **ou
 			link->has_failed = 1;
 			return rd_reply_odd(server, err);
 		}
-		if (is_left && send_some(link, &is_left))
+		if (is_left && send_some(server, link, &is_left))
 			return fail_link(server, link, err);
 		fd.events |= is_left ? POLLOUT : 0;
 		n = poll(&fd, 1, left_ms(link));

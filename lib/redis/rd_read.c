@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rd_script.h"
+
 /* All requests of a step are sent together. */
 
 #define ROWS 512 /* that are handed over at once */
@@ -43,41 +45,88 @@ struct crowd {
 struct scan {
 	struct rd_index *x;
 	const simidx_engine_probe *probe;
+	/* Probes of one prefix share its key: those of key i are order[first[i]] and on. */
+	size_t *order, *first, n_keys;
 	uint64_t *version;
 	simidx_engine_rows rows;
 	void *ctx;
-	size_t n;
 	size_t there;        /* keys of the last command that have something */
-	size_t *odd, n_odd;  /* probes whose keys have something that MGET does not deliver */
+	size_t *odd, n_odd;  /* keys that may have something that MGET does not deliver */
 	struct crowd *crowd; /* by fingerprint, when all were met */
 	size_t n_crowds, cap;
 	size_t *group, n_groups; /* where each fingerprint begins there */
 	uint64_t bytes;
 };
 
-/* How many probes group number i has. */
+/* A probe, to be sorted. */
+struct wanted {
+	uint64_t place;
+	size_t probe;
+};
+
+static int compare_wanted(const void *a, const void *b)
+{
+	const struct wanted *x = a, *y = b;
+
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	return x->probe < y->probe ? -1 : 1;
+}
+
+/* Find out which probes are of one prefix. */
+static int sort_probes(struct scan *s, size_t n, simidx_error *err)
+{
+	struct wanted *wanted = malloc((n + 1) * sizeof(*wanted));
+
+	s->order = malloc((n + 1) * sizeof(*s->order));
+	s->first = malloc((n + 1) * sizeof(*s->first));
+	s->odd = malloc((n + 1) * sizeof(*s->odd));
+	if (!wanted || !s->order || !s->first || !s->odd) {
+		free(wanted);
+		return rd_fail_nomem(err);
+	}
+	for (size_t i = 0; i < n; i++)
+		wanted[i] = (struct wanted){ rd_place(s->probe[i].table, s->probe[i].prefix), i };
+	qsort(wanted, n, sizeof(*wanted), compare_wanted);
+	for (size_t i = 0; i < n; i++) {
+		s->order[i] = wanted[i].probe;
+		if (!i || wanted[i].place != wanted[i - 1].place)
+			s->first[s->n_keys++] = i;
+	}
+	s->first[s->n_keys] = n;
+	free(wanted);
+	return SIMIDX_OK;
+}
+
+static const simidx_engine_probe *probe_of_key(const struct scan *s, size_t key)
+{
+	return &s->probe[s->order[s->first[key]]];
+}
+
+/* How many keys group number i has. */
 static size_t group_size(const struct scan *s, size_t i)
 {
-	size_t left = s->n - i * KEYS;
+	size_t left = s->n_keys - i * KEYS;
 
 	return left < KEYS ? left : KEYS;
 }
 
 /*
- * Two commands for each group of probes. MGET says of a key of another type that it is not there; then
+ * Two commands for each group of keys. MGET says of a key of another type that it is not there; then
  * EXISTS counts one more.
  */
 static int add_group(void *ctx, struct rd_link *link, size_t i, simidx_error *err)
 {
 	const struct scan *s = ctx;
-	const simidx_engine_probe *probe = s->probe + i / 2 * KEYS;
 	size_t n = group_size(s, i / 2), size[KEYS + 1] = { i % 2 ? 6 : 4 };
 	char key[KEYS][RD_MAX_TABLE_KEY];
 	const char *at[KEYS + 1] = { i % 2 ? "EXISTS" : "MGET" };
 
 	for (size_t j = 0; j < n; j++) {
+		const simidx_engine_probe *probe = probe_of_key(s, i / 2 * KEYS + j);
+
 		at[j + 1] = key[j];
-		size[j + 1] = rd_table_key(s->x, probe[j].table, probe[j].prefix, key[j]);
+		size[j + 1] = rd_table_key(s->x, probe->table, probe->prefix, key[j]);
 	}
 	return rd_link_add_args(link, n + 1, at, size, err);
 }
@@ -85,7 +134,7 @@ static int add_group(void *ctx, struct rd_link *link, size_t i, simidx_error *er
 static int add_get(void *ctx, struct rd_link *link, size_t i, simidx_error *err)
 {
 	const struct scan *s = ctx;
-	const simidx_engine_probe *probe = &s->probe[s->odd[i]];
+	const simidx_engine_probe *probe = probe_of_key(s, s->odd[i]);
 
 	return rd_link_add(link, err, "GET " RD_TABLE_KEY, s->x->prefix, probe->table,
 			   (unsigned)probe->prefix);
@@ -143,6 +192,16 @@ static int take_rows(struct scan *s, size_t i, const redisReply *reply, simidx_e
 	return rc ? rc : next == SIMIDX_ENGINE_END ? ENDED : SIMIDX_OK;
 }
 
+/* What a key has, for each of its probes. */
+static int take_key(struct scan *s, size_t key, const redisReply *reply, simidx_error *err)
+{
+	int rc = SIMIDX_OK;
+
+	for (size_t i = s->first[key]; !rc && i < s->first[key + 1]; i++)
+		rc = take_rows(s, s->order[i], reply, err);
+	return rc;
+}
+
 static int take_group(void *ctx, size_t i, const redisReply *reply, simidx_error *err)
 {
 	struct scan *s = ctx;
@@ -164,7 +223,7 @@ static int take_group(void *ctx, size_t i, const redisReply *reply, simidx_error
 			s->odd[s->n_odd++] = first + j;
 		else
 			s->there++;
-		rc = take_rows(s, first + j, reply->element[j], err);
+		rc = take_key(s, first + j, reply->element[j], err);
 	}
 	return rc;
 }
@@ -173,7 +232,7 @@ static int take_get(void *ctx, size_t i, const redisReply *reply, simidx_error *
 {
 	struct scan *s = ctx;
 
-	return take_rows(s, s->odd[i], reply, err);
+	return take_key(s, s->odd[i], reply, err);
 }
 
 static int compare_crowds(const void *a, const void *b)
@@ -235,17 +294,15 @@ static int take_members(void *ctx, size_t i, const redisReply *reply, simidx_err
 int rd_scan(void *state, const simidx_engine_probe *probe, size_t n, simidx_engine_rows rows,
 	    void *ctx, uint64_t *version, simidx_engine_cost *cost, simidx_error *err)
 {
-	struct scan s = { .x = state, .probe = probe, .n = n, .version = version, .rows = rows,
+	struct scan s = { .x = state, .probe = probe, .version = version, .rows = rows,
 			  .ctx = ctx };
-	size_t groups = (n + KEYS - 1) / KEYS;
-	int rc = SIMIDX_OK;
+	int rc = sort_probes(&s, n, err);
+	size_t commands = 2 * ((s.n_keys + KEYS - 1) / KEYS);
 
-	s.odd = malloc((n ? n : 1) * sizeof(*s.odd));
-	if (!s.odd)
-		return rd_fail_nomem(err);
-	rc = read_all(s.x, 2 * groups, add_group, take_group, &s, err);
+	if (!rc)
+		rc = read_all(s.x, commands, add_group, take_group, &s, err);
 	cost->round_trips++;
-	cost->requests += 2 * groups;
+	cost->requests += commands;
 	/* What another writer has stored between the two commands, too. */
 	if (!rc && s.n_odd) {
 		rc = read_all(s.x, s.n_odd, add_get, take_get, &s, err);
@@ -260,6 +317,8 @@ int rd_scan(void *state, const simidx_engine_probe *probe, size_t n, simidx_engi
 		cost->requests += s.n_groups;
 	}
 	cost->bytes += s.bytes;
+	free(s.order);
+	free(s.first);
 	free(s.odd);
 	free(s.crowd);
 	free(s.group);

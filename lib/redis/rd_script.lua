@@ -43,6 +43,7 @@ local held = {}   -- what they have; '': nothing
 local added = {}  -- rows that were appended to it since
 local steps = {}  -- with which step the version began that they had before this call
 local before = {} -- that version, of keys for which it is wanted
+local raised = {} -- keys whose version this call has raised: what is held has the old one
 local n_read = 1
 
 -- Read the keys up to this one, and return their bytes. What has another type looks like nothing
@@ -101,8 +102,8 @@ end
 -- number of its rows.
 local function version_of(k)
 	local s, more = held[k], added[k]
-	return s == '' and ZERO or
-		sub(s, 4, 8) .. struct.pack('>I3', (#s - 8 + (more and #more or 0)) / 16)
+	return #s < 8 and ZERO or
+		sub(raised[k] or s, 4, 8) .. struct.pack('>I3', (#s - 8 + (more and #more or 0)) / 16)
 end
 
 -- The same as it was, while nothing is stored.
@@ -113,7 +114,7 @@ end
 
 local function raise(keys)
 	for _, k in ipairs(keys) do
-		held[k] = ver .. sub(get(k), 9)
+		raised[k] = ver
 		call('SETRANGE', KEYS[k], '0', ver)
 	end
 end
@@ -247,16 +248,24 @@ local function read_records(list)
 	end
 end
 
--- Look for the row of a record. Returns bytes that this takes. A set of ids that is none ends the
--- call here, when nothing is stored.
-local function look_at(record, k)
-	if not k then
+local met = {} -- fingerprints of changes of this call
+
+-- Look for the row of a record. Returns bytes that this change takes: those of one key to append rows,
+-- of all keys to change some. A set of ids that is none ends the call here, when nothing is stored.
+local function look_at(record, keys, is_new)
+	if record == '' then
 		return 0
 	end
-	if row_of(k, sub(record, 2, 9)) then
-		call('SCARD', K .. 'i:' .. sub(record, 2, 9))
+	local fp, bytes = sub(record, 2, 9), #held[keys[1]]
+	if met[fp] or row_of(keys[1], fp) then
+		call('SCARD', K .. 'i:' .. fp)
+		is_new = false
 	end
-	return #held[k]
+	met[fp] = true
+	for t = 2, is_new and 1 or #keys do
+		bytes = bytes + #held[keys[t]]
+	end
+	return bytes
 end
 
 local ahead = 0 -- changes whose keys are read with those of another one, where they are small
@@ -268,7 +277,7 @@ local function prepare(list, i)
 		bytes = read(list[math.min(i + ahead, #list)].last)
 		ahead = bytes < 2048 * (n_read - n) and math.min(2 * ahead + 1, 15) or 0
 	end
-	return bytes + look_at(c.before, c.from[1]) + look_at(c.after, c.to[1])
+	return bytes + look_at(c.before, c.from, false) + look_at(c.after, c.to, c.before == '')
 end
 
 -- Whether all that a change rests on is as it was. A condition has 11 bytes: the key, or 0 for the

@@ -26,6 +26,16 @@ static const char *reason(void)
 	return text ? text : "no reason is known";
 }
 
+/* Nobody is asked for the password of a key: it has none. */
+static int no_password(char *out, int size, int writes, void *ctx)
+{
+	(void)out;
+	(void)size;
+	(void)writes;
+	(void)ctx;
+	return 0;
+}
+
 /* What OpenSSL is to know of the files of a URI. */
 static int use_files(SSL_CTX *context, const struct rd_uri *u, simidx_error *err)
 {
@@ -59,6 +69,7 @@ int rd_tls_new(const struct rd_uri *u, void **out, simidx_error *err)
 		return rd_fail_nomem(err);
 	SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
 	SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+	SSL_CTX_set_default_passwd_cb(context, no_password);
 	rc = use_files(context, u, err);
 	if (rc)
 		SSL_CTX_free(context);
@@ -137,6 +148,12 @@ int rd_tls_greet(void *tls, const struct rd_uri *u, struct rd_link *link,
 	}
 }
 
+void rd_tls_forget(void *tls)
+{
+	if (tls)
+		ERR_clear_error();
+}
+
 const char *rd_tls_reason(void *tls)
 {
 	return tls && ERR_peek_error() ? reason() : NULL;
@@ -167,6 +184,11 @@ int rd_tls_greet(void *tls, const struct rd_uri *u, struct rd_link *link,
 	(void)link;
 	(void)left_ms;
 	return rd_fail(err, SIMIDX_E_UNSUPPORTED, "%s: no TLS", u->place);
+}
+
+void rd_tls_forget(void *tls)
+{
+	(void)tls;
 }
 
 const char *rd_tls_reason(void *tls)

@@ -33,6 +33,9 @@ void rd_tls_free(void *tls);
 int rd_tls_greet(void *tls, const struct rd_uri *uri, struct rd_link *link,
 		 int (*left_ms)(const struct rd_link *link), simidx_error *err);
 
+/** Forget what others have left among the errors of this thread: before anything is sent or read. */
+void rd_tls_forget(void *tls);
+
 /**
  * What TLS says of the failure that has just been in this thread, such as that the server wants a
  * certificate; NULL: nothing.

@@ -154,7 +154,16 @@ static int search(void *bulk, simidx_reader *r, const simidx_query *queries, siz
 		begin(t, r, &t->asked[i], &queries[i]);
 	do
 		rc = find_once(t, r, n, &open, &round_trips, err);
-	while (!rc && open);
+	while (!rc && open && !sx_remote_is_full(r->search));
+	/* What all have found together is too much: each is searched by itself. */
+	if (!rc && sx_remote_is_full(r->search)) {
+		for (size_t i = 0; i < n; i++)
+			sx_hits_free(&t->asked[i].hits);
+		for (size_t i = 0; i < n; i++)
+			t->asked[i].hits = (sx_hits){ .n = 0 };
+		*together = 0;
+		return SIMIDX_OK;
+	}
 	for (size_t i = 0; !rc && i < n; i++)
 		if (t->asked[i].is_found && t->asked[i].hits.rows.n)
 			t->list[with_rows++] = &t->asked[i].finding;
@@ -175,9 +184,10 @@ static int bring_up_to_date(simidx_reader *r, struct asked *a, simidx_error *err
 	sx_finding *f = &a->finding;
 	int rc = sx_remote_drop_changed(r->search, f, &f->out->round_trips, err);
 
-	if (!rc && sx_view_fresh_rows(f->view))
+	/* Where the tables have ended the search, no pending row is looked for. */
+	if (!rc && !f->done && sx_view_fresh_rows(f->view))
 		rc = sx_access_make(f->access, &a->covers, f->view, f->q, 0, err);
-	if (!rc)
+	if (!rc && !f->done)
 		rc = sx_hits_find_fresh(f, err);
 	if (!rc && a->conditions.n &&
 	    sx_reserve(&to->at, &to->cap, to->n + a->conditions.n, sizeof(*to->at)))

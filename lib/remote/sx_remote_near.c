@@ -116,6 +116,13 @@ static int keep(sx_finding *f, unsigned table, uint64_t fp, uint64_t id)
 	return SIMIDX_OK;
 }
 
+int sx_remote_is_full(const void *search)
+{
+	const sx_remote_search *s = search;
+
+	return s->n > 1 && s->rows > SX_REMOTE_ROWS;
+}
+
 static enum simidx_engine_next on_rows(void *ctx, size_t probe, const uint64_t *fp,
 				       const uint64_t *id, size_t n)
 {
@@ -139,8 +146,9 @@ static enum simidx_engine_next on_rows(void *ctx, size_t probe, const uint64_t *
 		for (size_t i = 0; !s->rc && i < near; i++)
 			s->rc = keep(f, s->probe[probe].table, fp[at + s->near[i]],
 				     id[at + s->near[i]]);
+		s->rows += near;
 	}
-	if (s->rc)
+	if (s->rc || sx_remote_is_full(s))
 		return SIMIDX_ENGINE_END;
 	if (!f->done)
 		return SIMIDX_ENGINE_ON;
@@ -163,10 +171,12 @@ static enum simidx_engine_next on_walked(void *ctx, size_t i, const simidx_match
 		sx_finding *f = s->finding[j];
 
 		if (sx_access_is_scan(f->access) && !f->done && sx_finding_candidates(f, 1) &&
-		    sx_query_accepts(f->q, m->fp))
+		    sx_query_accepts(f->q, m->fp)) {
 			s->rc = keep(f, 0, m->fp, m->id);
+			s->rows++;
+		}
 	}
-	return s->rc ? SIMIDX_ENGINE_END : SIMIDX_ENGINE_ON;
+	return s->rc || sx_remote_is_full(s) ? SIMIDX_ENGINE_END : SIMIDX_ENGINE_ON;
 }
 
 /* Compare the queries that are to be compared with everything, all in one walk. */
@@ -415,14 +425,18 @@ int sx_remote_near(void *search, sx_finding *const *finding, size_t n, uint64_t 
 	s->rc = SIMIDX_OK;
 	s->finding = finding;
 	s->n = n;
-	s->n_ids = 0;
+	s->n_ids = s->rows = 0;
 	for (size_t i = 0; i < n; i++)
 		decides |= finding[i]->conditions != NULL;
 	rc = add_probes(s, &walks, err);
 	if (!rc && s->n_probes)
 		rc = scan(s, decides, round_trips, err);
-	if (!rc && walks)
+	if (!rc && walks && !sx_remote_is_full(s))
 		rc = walk(s, decides ? &version : NULL, round_trips, err);
+	if (sx_remote_is_full(s)) {
+		sx_err_clear(err);
+		return SIMIDX_OK;
+	}
 	if (!rc && decides)
 		rc = add_conditions(s, version, err);
 	for (size_t i = 0; !rc && i < n; i++)

@@ -18,6 +18,7 @@
 #include "search/sx_finding.h"
 
 #define SX_REMOTE_FILTERED 4096 /* rows that the kernel compares at once */
+#define SX_REMOTE_ROWS 500000 /* that queries which are looked up together find at most */
 
 /** Scratch memory. */
 typedef struct sx_remote_search {
@@ -27,6 +28,7 @@ typedef struct sx_remote_search {
 	simidx_engine_probe *probe;
 	uint32_t *owner; /* of each probe: a number of finding[] */
 	size_t n_probes, probe_cap, owner_cap;
+	size_t rows;       /* that were found, of all queries */
 	uint64_t *version; /* of each probe, where a decision rests on it */
 	size_t version_cap;
 	uint64_t *id;    /* that are asked for, and where they come from */
@@ -53,7 +55,8 @@ void sx_remote_search_free(void *search);
 /**
  * sx_backend.near(): the probes of all queries in one call, and one walk over all documents for
  * those that compare with everything. SIMIDX_E_NOMEM; SIMIDX_E_IO, also for something else than
- * was asked for.
+ * was asked for. Where several queries find more than SX_REMOTE_ROWS together it ends, and what they
+ * have is of no use: sx_remote_is_full().
  */
 int sx_remote_near(void *search, sx_finding *const *finding, size_t n, uint64_t *round_trips,
 		   simidx_error *err);
@@ -65,6 +68,9 @@ int sx_remote_near(void *search, sx_finding *const *finding, size_t n, uint64_t 
  */
 int sx_remote_drop_changed(void *search, sx_finding *finding, uint64_t *round_trips,
 			   simidx_error *err);
+
+/** Whether the last sx_remote_near() has ended so. */
+int sx_remote_is_full(const void *search);
 
 /** What a callback has ended a call with (search->rc), or else what the call has returned. */
 int sx_remote_outcome(const sx_remote_search *search, int rc, simidx_error *err);

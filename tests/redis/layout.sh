@@ -87,6 +87,23 @@ run 0 "$load" -q --create truncate "$uri-again" documents.tsv
 [ "$(cli main --scan --pattern "$old*" | wc -l)" -eq 0 ] || fail 'keys of the old index are left'
 run 0 "$query" verify "$uri-again"
 
+# ---- how long a step takes ----
+
+# calls COMMAND...: of the script.
+calls() {
+	cli main config resetstat >/dev/null
+	run 0 "$@"
+	cli main info commandstats | sed -n 's/^cmdstat_evalsha:calls=\([0-9]*\).*/\1/p'
+}
+# In the last table all of these have one prefix, whose key has 320,000 bytes. What changes rows there copies them, so
+# few documents go together.
+crowd=redis://127.0.0.1:$main/crowd
+seq 1 20000 | awk '{ printf "%d\t%08x%04xffff\n", $1, ($1 * 2654435761) % 4294967296, $1 }' >crowd.tsv
+run 0 "$load" -q -F tsv "$crowd" crowd.tsv
+head -100 crowd.tsv | cut -f1 >first
+[ "$(calls "$load" -q --mode delete -F tsv "$crowd" first)" -ge 15 ] || fail 'a step deletes too much'
+run 0 "$query" verify "$crowd"
+
 # ---- damage ----
 
 # wrong TEXT COMMAND...: verify finds that after this, and repair mends it.
@@ -117,6 +134,13 @@ wrong 'its time is missing' zrem "${keys}t" "$id"
 wrong 'a time is left over' zadd "${keys}t" 7 987654321
 wrong 'is not in the list of keys' zrem "${keys}b" "$bucket"
 wrong 'are counted' hincrby '{pages}' documents 7
+# Two documents with the fingerprint of a set of ids that is none: nothing of them is stored.
+cli main set "${keys}i:ABCDEFGH" junk >/dev/null
+printf '4142434445464748\n4142434445464748\n' >twice
+run 2 "$load" -q -F lines "$uri" twice
+says 'a key of the index holds something else'
+[ "$(cli main exists "${keys}0:41420000")" -eq 0 ] || fail 'a step is half stored'
+cli main del "${keys}i:ABCDEFGH" >/dev/null
 wrong 'of an index that was replaced' set '{pages}abcd:0:00000000' x
 run 0 "$query" search "$uri" "$fp"
 same out found
