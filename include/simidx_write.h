@@ -262,12 +262,12 @@ int simidx_writer_put_if_new_many(simidx_writer *writer, const simidx_doc *docs,
  * transaction, and counts for this one.
  *
  * @param docs     `n` of them, laid out as for simidx_writer_put_if_new_many()
- * @param queries  of each; they and their weights are copied. A call whose query is none of the next
- *                 256 searches by itself
+ * @param queries  of each; they and their weights are copied. A call whose query is none of the
+ *                 next 256 searches by itself
  * @return SIMIDX_OK; SIMIDX_E_ARG; SIMIDX_E_NOMEM; the codes of simidx_writer_begin()
  *
- * Memory: 120 bytes a query, its weights, and 24 bytes for each row that is near to the next 100, up
- * to 12 MB.
+ * Memory: 120 bytes a query, its weights, and 24 bytes for each row that is near to the next 100,
+ * up to 12 MB.
  */
 int simidx_writer_prefetch_if_new(simidx_writer *writer, const simidx_doc *docs,
 				  const simidx_query *queries, size_t n,

@@ -136,8 +136,8 @@ static int left_ms(const struct rd_link *link)
 }
 
 /*
- * What writes to a socket by write(), as hiredis and OpenSSL do, is kept from killing the process where
- * the server is gone.
+ * What writes to a socket by write(), as hiredis and OpenSSL do, is kept from killing the process
+ * where the server is gone.
  */
 struct pipe_signal {
 	sigset_t before, pending;

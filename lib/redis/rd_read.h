@@ -10,6 +10,18 @@
 
 #include "rd_index.h"
 
+/** An answer that no index has: SIMIDX_E_CORRUPT. */
+int rd_damaged(const struct rd_index *x, simidx_error *err, const char *what);
+
+/* What a callback has ended a call with; beside SIMIDX_OK and errors. */
+#define RD_ENDED 1
+
+/** rd_read() of n commands, none of which may fail. */
+int rd_read_all(struct rd_index *x, size_t n,
+		int (*add)(void *ctx, struct rd_link *link, size_t i, simidx_error *err),
+		int (*take)(void *ctx, size_t i, const redisReply *reply, simidx_error *err),
+		void *ctx, simidx_error *err);
+
 int rd_scan(void *state, const simidx_engine_probe *probe, size_t n, simidx_engine_rows rows,
 	    void *ctx, uint64_t *version, simidx_engine_cost *cost, simidx_error *err);
 int rd_find_ids(void *state, const uint64_t *id, size_t n, simidx_engine_document document,

@@ -12,9 +12,10 @@ static const char script[] =
 #include "rd_script.inc"
 	;
 
-#define SHA 1   /* which word is the name of the script, */
-#define COUNT 2 /* how many keys there are, */
-#define HEADER 3 /* and the first of them */
+/* Words of the command: the name of the script, how many keys there are, and the first of them. */
+#define SHA 1
+#define COUNT 2
+#define HEADER 3
 
 /* ---- words ---- */
 
@@ -163,7 +164,7 @@ static int load_script(struct rd_index *x, struct rd_link *link, simidx_error *e
 	return rc;
 }
 
-/* Send it and get an answer, of whatever kind; once more where the server does not know the script. */
+/* Send it and get an answer, of whatever kind. A server that does not know the script gets it. */
 static int ask(struct rd_index *x, struct rd_link *link, const struct rd_call *c, redisReply **out,
 	       simidx_error *err)
 {

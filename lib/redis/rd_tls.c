@@ -103,8 +103,8 @@ static int refuse(SSL *ssl, const struct rd_uri *u, int error, simidx_error *err
 
 	if (verdict != X509_V_OK)
 		return rd_fail(err, SIMIDX_E_IO,
-			       "%s: its certificate is not accepted: %s (ca=FILE names an authority "
-			       "to trust)",
+			       "%s: its certificate is not accepted: %s (ca=FILE names an "
+			       "authority to trust)",
 			       u->place, X509_verify_cert_error_string(verdict));
 	if (error == SSL_ERROR_SSL)
 		return rd_fail(err, SIMIDX_E_IO, "%s: no TLS: %s", u->place, reason());
@@ -167,8 +167,8 @@ int rd_tls_new(const struct rd_uri *u, void **out, simidx_error *err)
 	return !u->is_tls ? SIMIDX_OK
 			  : rd_fail(err, SIMIDX_E_UNSUPPORTED,
 				    "this libsimidx-redis has no TLS, as it was made with hiredis "
-				    "%d.%d without hiredis_ssl: let stunnel listen on this machine and "
-				    "forward to the server, and use redis:// to it",
+				    "%d.%d without hiredis_ssl: let stunnel listen on this machine "
+				    "and forward to the server, and use redis:// to it",
 				    HIREDIS_MAJOR, HIREDIS_MINOR);
 }
 

@@ -2,9 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * TLS (rediss://), where hiredis has it: version 1.0 with its hiredis_ssl. Only what encrypts is told
- * to nobody else, so the certificate of the server must be for the host of the URI, and of an authority
- * that is trusted.
+ * TLS (rediss://), where hiredis has it: version 1.0 with its hiredis_ssl. The certificate of the
+ * server must be for the host of the URI, and of an authority that is trusted.
  */
 
 #ifndef RD_TLS_H
@@ -33,7 +32,7 @@ void rd_tls_free(void *tls);
 int rd_tls_greet(void *tls, const struct rd_uri *uri, struct rd_link *link,
 		 int (*left_ms)(const struct rd_link *link), simidx_error *err);
 
-/** Forget what others have left among the errors of this thread: before anything is sent or read. */
+/** Before anything is sent or read: forget the errors that others have left in this thread. */
 void rd_tls_forget(void *tls);
 
 /**

@@ -40,8 +40,8 @@ typedef struct sx_remote_search {
 	uint64_t walked_to; /* the next id of a walk */
 	size_t n_walked;    /* documents of the last page */
 	uint32_t near[SX_REMOTE_FILTERED];
-	const sx_finding *deciding; /* whose documents are looked up once more: */
-	int has_changed; /* one is not any more as a transaction has found it */
+	const sx_finding *deciding; /* whose documents are looked up once more */
+	int has_changed; /* one of these is not any more as a transaction has found it */
 	int rc; /* what ended a call from within */
 	sx_doc_cache doc_cache; /* the document that was looked up last, by itself */
 } sx_remote_search;
@@ -55,16 +55,16 @@ void sx_remote_search_free(void *search);
 /**
  * sx_backend.near(): the probes of all queries in one call, and one walk over all documents for
  * those that compare with everything. SIMIDX_E_NOMEM; SIMIDX_E_IO, also for something else than
- * was asked for. Where several queries find more than SX_REMOTE_ROWS together it ends, and what they
- * have is of no use: sx_remote_is_full().
+ * was asked for. Where several queries find more than SX_REMOTE_ROWS together it ends, and what
+ * they have is of no use: sx_remote_is_full().
  */
 int sx_remote_near(void *search, sx_finding *const *finding, size_t n, uint64_t *round_trips,
 		   simidx_error *err);
 
 /**
  * Drop those rows of a query whose documents the transaction has changed: its own rows for them
- * count. Where a decision rests on the query, that they are so dropped is one of its conditions. For
- * what the transaction changes between sx_remote_near() and the use of what that has found.
+ * count. Where a decision rests on the query, that they are so dropped is one of its conditions.
+ * For what the transaction changes between sx_remote_near() and the use of what that has found.
  */
 int sx_remote_drop_changed(void *search, sx_finding *finding, uint64_t *round_trips,
 			   simidx_error *err);

@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Queries by which the next calls of a writer decide: simidx_writer_put_if_new(). They are looked up
- * together, as many at a time as what holds the tables takes, when a call needs the first of them.
+ * Queries by which the next calls of a writer decide: simidx_writer_put_if_new(). They are looked
+ * up together, as many at a time as what holds the tables takes, when a call needs the first.
  */
 
 #ifndef SX_AHEAD_H
@@ -26,7 +26,7 @@ typedef struct sx_ahead {
 	sx_arena bytes;  /* weights of `own` */
 } sx_ahead;
 
-/** These come next, in the place of all that were known. They must stay until they are forgotten. */
+/** These come next, in the place of all that were known. They must stay until they are cleared. */
 void sx_ahead_expect(sx_ahead *ahead, const simidx_query *queries, size_t n);
 
 /** The same of copies: have room for n, then copy each. SIMIDX_E_NOMEM. */

@@ -20,7 +20,6 @@ refuses 0 'option that is not known' "$query" dump 'redis://host/x?speed=1'
 refuses 0 'a bad value of timeout' "$query" dump 'redis://host/x?timeout=0'
 refuses 0 'the URI has no name=NAME' "$query" dump 'unix:///tmp/no-such-socket'
 refuses 0 'a user and no password' "$query" dump redis://me@host/x
-refuses 0 'has no TLS' "$query" dump rediss://host/x
 refuses 0 'the file with the password' "$query" dump "redis://host/x?password-file=$tmp/none"
 
 # ---- passwords: none is shown ----

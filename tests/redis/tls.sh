@@ -10,12 +10,13 @@
 # shellcheck source=tests/redis/redis_lib.sh
 . "$SX_SRCDIR/tests/redis/redis_lib.sh"
 
-"$query" dump rediss://127.0.0.1:1/x >out 2>&1
-if grep -q 'has no TLS' out; then
+run 2 "$query" dump rediss://127.0.0.1:1/x
+if grep -q 'has no TLS' err; then
 	says 'without hiredis_ssl: let stunnel'
 	[ $failures -eq 0 ] && skip 'hiredis has no TLS here'
 	finish
 fi
+says 'Connection refused'
 command -v openssl >/dev/null || skip 'openssl is not here'
 
 # certificate NAME ALTERNATIVE: of an authority of our own, which the first one makes.
