@@ -128,8 +128,9 @@ static void set_functions(void)
 }
 
 /* Milliseconds that are left, at least 0. */
-static int left_ms(const struct rd_link *link)
+static int left_ms(const void *ctx)
 {
+	const struct rd_link *link = ctx;
 	double left = (link->until - now()) * 1000;
 
 	return left > 0 ? (int)left + 1 : 0;
@@ -173,7 +174,7 @@ static int greet(struct rd_server *server, struct rd_link *link, simidx_error *e
 	if (!server->tls)
 		return SIMIDX_OK;
 	block_pipe(&signal);
-	rc = rd_tls_greet(server->tls, &server->uri, link, left_ms, err);
+	rc = rd_tls_greet(server->tls, &server->uri, link->c, left_ms, link, err);
 	unblock_pipe(&signal, rc);
 	return rc;
 }

@@ -111,8 +111,8 @@ static int refuse(SSL *ssl, const struct rd_uri *u, int error, simidx_error *err
 	return rd_fail(err, SIMIDX_E_IO, "%s: no TLS: it has closed the connection", u->place);
 }
 
-int rd_tls_greet(void *tls, const struct rd_uri *u, struct rd_link *link,
-		 int (*left_ms)(const struct rd_link *link), simidx_error *err)
+int rd_tls_greet(void *tls, const struct rd_uri *u, redisContext *c,
+		 int (*left_ms)(const void *ctx), const void *ctx, simidx_error *err)
 {
 	SSL *ssl = SSL_new(tls);
 
@@ -122,16 +122,16 @@ int rd_tls_greet(void *tls, const struct rd_uri *u, struct rd_link *link,
 		return rd_fail_nomem(err);
 	}
 	/* It begins, and it belongs to the connection then. */
-	if (redisInitiateSSL(link->c, ssl) != REDIS_OK) {
+	if (redisInitiateSSL(c, ssl) != REDIS_OK) {
 		int rc = refuse(ssl, u, SSL_ERROR_SSL, err);
 
 		SSL_free(ssl);
 		return rc;
 	}
 	for (;;) {
-		struct pollfd fd = { link->c->fd, 0, 0 };
+		struct pollfd fd = { c->fd, 0, 0 };
 		int done = SSL_do_handshake(ssl), error = SSL_get_error(ssl, done);
-		int ms = left_ms(link), n;
+		int ms = left_ms(ctx), n;
 
 		if (done == 1)
 			return SIMIDX_OK;
@@ -177,12 +177,13 @@ void rd_tls_free(void *tls)
 	(void)tls; /* there is none */
 }
 
-int rd_tls_greet(void *tls, const struct rd_uri *u, struct rd_link *link,
-		 int (*left_ms)(const struct rd_link *link), simidx_error *err)
+int rd_tls_greet(void *tls, const struct rd_uri *u, redisContext *c,
+		 int (*left_ms)(const void *ctx), const void *ctx, simidx_error *err)
 {
 	(void)tls;
-	(void)link;
+	(void)c;
 	(void)left_ms;
+	(void)ctx;
 	return rd_fail(err, SIMIDX_E_UNSUPPORTED, "%s: no TLS", u->place);
 }
 

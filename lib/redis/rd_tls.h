@@ -9,7 +9,9 @@
 #ifndef RD_TLS_H
 #define RD_TLS_H
 
-#include "rd_link.h"
+#include <hiredis/hiredis.h>
+
+#include "rd_uri.h"
 
 /**
  * Read the certificates that a URI names.
@@ -25,12 +27,12 @@ void rd_tls_free(void *tls);
 /**
  * Agree with the server that has just been connected, which does not block.
  *
- * @param left_ms  milliseconds until the deadline of a link
+ * @param left_ms  tells the milliseconds until the deadline; ctx is passed to it
  * @return SIMIDX_OK; SIMIDX_E_IO: it is not the one of the URI, or no server with TLS, or silent;
  *         SIMIDX_E_NOMEM
  */
-int rd_tls_greet(void *tls, const struct rd_uri *uri, struct rd_link *link,
-		 int (*left_ms)(const struct rd_link *link), simidx_error *err);
+int rd_tls_greet(void *tls, const struct rd_uri *uri, redisContext *c,
+		 int (*left_ms)(const void *ctx), const void *ctx, simidx_error *err);
 
 /** Before anything is sent or read: forget the errors that others have left in this thread. */
 void rd_tls_forget(void *tls);

@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "search/sx_reader.h"
+#include "index/sx_index.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
-#include "write/sx_writer.h"
 
 #define BITS_2 64   /* of second fingerprints */
 #define MOST 16384  /* queries that are looked up together, where it does not matter */
@@ -84,17 +83,15 @@ size_t sx_ahead_find(sx_ahead *a, const simidx_query *query, unsigned bits)
 }
 
 /* Look up queries [from, to) together, if that is worth while. */
-static int look_up(simidx_writer *w, size_t from, size_t to, simidx_error *err)
+static int look_up(sx_ahead *a, simidx_reader *r, size_t from, size_t to, simidx_error *err)
 {
-	const sx_backend_bulk *calls = w->index->backend->bulk;
-	sx_ahead *a = &w->ahead;
-	simidx_reader *r = w->reader;
-	int rc = SIMIDX_OK;
+	const sx_backend_bulk *calls = sx_reader_index(r)->backend->bulk;
+	int rc;
 
 	a->from = from;
 	a->to = to;
 	a->is_together = 0;
-	if (!calls->holds_for_writer && !w->has_conditions)
+	if (!calls->holds_for_writer && !r->conditions)
 		return SIMIDX_OK;
 	sx_view_expect(&r->view, to - from);
 	if (!calls->is_worthwhile(r, a->query + from, to - from))
@@ -102,19 +99,15 @@ static int look_up(simidx_writer *w, size_t from, size_t to, simidx_error *err)
 	a->bulk = a->bulk ? a->bulk : calls->create();
 	if (!a->bulk)
 		return SIMIDX_OK;
-	w->conditions.writing = &w->snapshot;
-	r->conditions = w->has_conditions ? &w->conditions : NULL;
 	rc = calls->search(a->bulk, r, a->query + from, to - from, &a->is_together, err);
-	r->conditions = NULL;
 	if (rc)
 		a->to = a->from;
 	return rc;
 }
 
-int sx_ahead_look_up(simidx_writer *w, size_t i, int *together, simidx_error *err)
+int sx_ahead_look_up(sx_ahead *a, simidx_reader *r, size_t i, int *together, simidx_error *err)
 {
-	size_t most = w->index->backend->bulk->most, left;
-	sx_ahead *a = &w->ahead;
+	size_t most = sx_reader_index(r)->backend->bulk->most, left;
 	int rc = SIMIDX_OK;
 
 	*together = 0;
@@ -123,7 +116,7 @@ int sx_ahead_look_up(simidx_writer *w, size_t i, int *together, simidx_error *er
 	left = a->n - i;
 	most = most ? most : MOST;
 	if (i < a->from || i >= a->to)
-		rc = look_up(w, i, i + (left < most ? left : most), err);
+		rc = look_up(a, r, i, i + (left < most ? left : most), err);
 	*together = !rc && a->is_together;
 	return rc;
 }

@@ -9,8 +9,7 @@
 #ifndef SX_AHEAD_H
 #define SX_AHEAD_H
 
-#include <simidx_write.h>
-
+#include "search/sx_reader.h"
 #include "util/sx_arena.h"
 
 /** All zero: none are known. */
@@ -40,12 +39,14 @@ void sx_ahead_clear(sx_ahead *ahead);
 size_t sx_ahead_find(sx_ahead *ahead, const simidx_query *query, unsigned bits);
 
 /**
- * Have query number i looked up, with those after it, unless it is. The writer's reader has begun.
+ * Have query number i looked up, with those after it, unless it is.
  *
+ * @param reader    of the writer, which has begun. Where it has conditions, each answer has its own
  * @param together  set to whether the answer is in `bulk`, as number i - `from`
  * @return SIMIDX_OK; the codes of a search
  */
-int sx_ahead_look_up(simidx_writer *writer, size_t i, int *together, simidx_error *err);
+int sx_ahead_look_up(sx_ahead *ahead, simidx_reader *reader, size_t i, int *together,
+		     simidx_error *err);
 
 /** Free all but `bulk`. */
 void sx_ahead_free(sx_ahead *ahead);

@@ -279,12 +279,12 @@ static int answer(simidx_writer *w, const sx_call *c, const simidx_query *asked,
 	int together = 0, rc = SIMIDX_OK;
 	sx_query q;
 
-	if (c->nth)
-		rc = sx_ahead_look_up(w, c->nth - 1, &together, err);
-	if (!rc && !together)
-		rc = sx_query_init(&q, w->index, asked, err);
 	w->conditions.writing = &w->snapshot;
 	w->reader->conditions = w->has_conditions ? &w->conditions : NULL;
+	if (c->nth)
+		rc = sx_ahead_look_up(&w->ahead, w->reader, c->nth - 1, &together, err);
+	if (!rc && !together)
+		rc = sx_query_init(&q, w->index, asked, err);
 	if (!rc && together)
 		rc = w->index->backend->bulk->answer(w->ahead.bulk, w->reader,
 						     c->nth - 1 - w->ahead.from, results, err);
