@@ -34,6 +34,7 @@ lib_redis_librd_la_SOURCES = \
 	lib/redis/rd_read.c \
 	lib/redis/rd_read.h \
 	lib/redis/rd_scan.c \
+	lib/redis/rd_scan.h \
 	lib/redis/rd_script.c \
 	lib/redis/rd_script.h \
 	lib/redis/rd_tls.c \

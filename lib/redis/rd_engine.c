@@ -6,6 +6,7 @@
 #include "rd_check.h"
 #include "rd_open.h"
 #include "rd_read.h"
+#include "rd_scan.h"
 #include "rd_write.h"
 
 int simidx_redis_add(simidx_error *err)

@@ -43,6 +43,10 @@ static int fail_link(struct rd_server *server, struct rd_link *link, simidx_erro
 	if (c && c->err == REDIS_ERR_PROTOCOL)
 		return rd_fail(err, SIMIDX_E_IO, "%s: it does not speak as Redis does: %.100s",
 			       server->uri.place, why);
+	/* A server that wants a certificate may close the connection before its word for it is read. */
+	if (server->tls && !server->uri.cert && !link->has_answered && !link->was_kept)
+		return rd_fail(err, SIMIDX_E_IO, "%s: %.100s: does it want a certificate of the "
+			       "client? (cert=FILE&key=FILE)", server->uri.place, why);
 	return rd_fail(err, SIMIDX_E_IO, "%s: %.100s", server->uri.place, why);
 }
 
@@ -189,7 +193,7 @@ static int connect_to(struct rd_server *server, struct rd_link *link, simidx_err
 	link->c = u->socket ? redisConnectUnixWithTimeout(u->socket, tv)
 			    : redisConnectWithTimeout(u->host, (int)u->port, tv);
 	link->open = 0;
-	link->sent = link->was_kept = link->has_failed = 0;
+	link->sent = link->was_kept = link->has_failed = link->has_answered = 0;
 	if (!link->c || !make_array)
 		return rd_fail_nomem(err);
 	if (link->c->err)
@@ -371,6 +375,7 @@ int rd_link_next(struct rd_server *server, struct rd_link *link, redisReply **ou
 			return fail_link(server, link, err);
 		if (reply) {
 			link->open--;
+			link->has_answered = 1;
 			*out = reply;
 			return SIMIDX_OK;
 		}

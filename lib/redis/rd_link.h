@@ -24,6 +24,7 @@ struct rd_link {
 	size_t open;    /* commands that wait for an answer */
 	int sent;       /* whether something was sent since a caller has cleared it */
 	int was_kept;   /* it is from an earlier call, so the server may have closed it meanwhile */
+	int has_answered; /* since it was taken */
 	int has_failed;
 };
 

@@ -2,7 +2,7 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Looking up rows and documents: calls of simidx_engine.h, and the walk that they share.
+ * Looking up documents: calls of simidx_engine.h, and the walk that they share.
  */
 
 #ifndef RD_READ_H
@@ -22,8 +22,6 @@ int rd_read_all(struct rd_index *x, size_t n,
 		int (*take)(void *ctx, size_t i, const redisReply *reply, simidx_error *err),
 		void *ctx, simidx_error *err);
 
-int rd_scan(void *state, const simidx_engine_probe *probe, size_t n, simidx_engine_rows rows,
-	    void *ctx, uint64_t *version, simidx_engine_cost *cost, simidx_error *err);
 int rd_find_ids(void *state, const uint64_t *id, size_t n, simidx_engine_document document,
 		void *ctx, simidx_engine_cost *cost, simidx_error *err);
 int rd_find_labels(void *state, const simidx_engine_bytes *label, size_t n,

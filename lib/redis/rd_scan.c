@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-/*
- * The rows of prefixes. All commands of a step are sent together, and each reads many keys.
- */
-
-#include "rd_read.h"
+#include "rd_scan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "rd_read.h"
 #include "rd_script.h"
 
 #define ROWS 512 /* that are handed over at once */

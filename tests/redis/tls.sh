@@ -65,7 +65,7 @@ run 0 "$query" verify "$uri"
 
 refuses 2 'its certificate is not accepted: self-signed' "$query" dump "rediss://127.0.0.1:$open/crowd"
 refuses 2 'its certificate is not accepted: IP address mismatch' "$query" dump "rediss://127.0.0.1:$other/crowd?$trust"
-refuses 2 'certificate required' "$query" dump "rediss://127.0.0.1:$main/crowd?$trust"
+refuses 2 'does it want a certificate of the client?' "$query" dump "rediss://127.0.0.1:$main/crowd?$trust"
 refuses 3 'or has no TLS' "$query" dump "rediss://127.0.0.1:$plain/crowd?$trust&timeout=2"
 refuses 4 "127.0.0.1:$open" "$query" dump "redis://127.0.0.1:$open/crowd?timeout=3"
 refuses 1 'nowhere.pem' "$query" dump "rediss://127.0.0.1:$open/crowd?ca=nowhere.pem"
