@@ -43,7 +43,7 @@ static int fail_link(struct rd_server *server, struct rd_link *link, simidx_erro
 	if (c && c->err == REDIS_ERR_PROTOCOL)
 		return rd_fail(err, SIMIDX_E_IO, "%s: it does not speak as Redis does: %.100s",
 			       server->uri.place, why);
-	/* A server that wants a certificate may close the connection before its word for it is read. */
+	/* A server that wants a certificate may close the connection before its word is read. */
 	if (server->tls && !server->uri.cert && !link->has_answered && !link->was_kept)
 		return rd_fail(err, SIMIDX_E_IO, "%s: %.100s: does it want a certificate of the "
 			       "client? (cert=FILE&key=FILE)", server->uri.place, why);

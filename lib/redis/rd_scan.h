@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The rows of prefixes: scan() of simidx_engine.h. All commands of a step are sent together, and each
- * reads many keys.
+ * The rows of prefixes: scan() of simidx_engine.h. All commands of a step are sent together, and
+ * each reads many keys.
  */
 
 #ifndef RD_SCAN_H
