@@ -171,6 +171,8 @@ def test_close_waits_for_other_threads(where):
 
 def interrupt(call):
     """Whether Ctrl-C ends a call that would take long."""
+    # A shell in the background has it ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     try:
