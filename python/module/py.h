@@ -46,6 +46,9 @@ void py_begin(struct py_call *call);
 void py_pause(struct py_call *call);
 void py_resume(struct py_call *call);
 
+/** Whether a signal handler has called that has interrupted another call of this thread. */
+int py_has_interrupted(void);
+
 /** For stop(): whether Ctrl-C was pressed. Any thread may ask; `ctx` does not matter. */
 int py_stop(void *ctx);
 

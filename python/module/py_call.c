@@ -19,6 +19,9 @@
 /* The call that this thread is in. */
 static _Thread_local struct py_call *current;
 
+/* Calls that signal handlers interrupt now. */
+static _Thread_local unsigned interrupted;
+
 static int64_t now_ms(void)
 {
 	struct timespec now;
@@ -61,9 +64,16 @@ int py_stop(void *ctx)
 		return call->has_raised;
 	call->looked = now;
 	py_pause(call);
+	interrupted++;
 	call->has_raised = PyErr_CheckSignals() != 0;
+	interrupted--;
 	py_resume(call);
 	return call->has_raised;
+}
+
+int py_has_interrupted(void)
+{
+	return interrupted > 0;
 }
 
 const struct timespec *py_soon(struct timespec *at)

@@ -205,6 +205,11 @@ static PyObject *dedup_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 		return NULL;
 	if (!py_index_of(index))
 		return NULL;
+	/* Who closes it may wait for other calls only. */
+	if (((struct py_index *)index)->is_closing) {
+		err = (simidx_error){ .code = SIMIDX_E_STATE, .text = "the index is closed" };
+		return py_raise(&err);
+	}
 	self = (struct py_dedup *)PyType_GenericAlloc(type, 0);
 	if (!self)
 		return NULL;

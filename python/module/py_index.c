@@ -191,8 +191,14 @@ static PyObject *index_close(PyObject *object, PyObject *args)
 		Py_RETURN_NONE;
 	self->is_closing = 1;
 	py_begin(&call);
-	while (!rc && pthread_rwlock_timedwrlock(&self->life, py_soon(&(struct timespec){ 0 })))
+	while (!rc && pthread_rwlock_timedwrlock(&self->life, py_soon(&(struct timespec){ 0 }))) {
 		rc = py_stop(NULL);
+		if (rc || !py_has_interrupted())
+			continue;
+		rc = err.code;
+		strcpy(err.text, "a call that this signal handler has interrupted uses the index: "
+				 "raise an exception, and close it afterwards");
+	}
 	if (!rc)
 		pthread_rwlock_unlock(&self->life);
 	self->is_closing = !rc;

@@ -27,6 +27,10 @@ int py_rows_from(struct py_rows *rows, struct py_index *self, PyObject *columns)
 	}
 	if (!rows->is_text)
 		return 0;
+	if (!self->index) {
+		py_raise(&(simidx_error){ .code = SIMIDX_E_STATE, .text = "the index is closed" });
+		return -1;
+	}
 	if (!self->text) {
 		py_refuse("the index holds no texts, or what made their fingerprints is not here");
 		return -1;
@@ -123,6 +127,12 @@ PyObject *py_fingerprints(PyObject *self, PyObject *args)
 	if (!PyArg_ParseTuple(args, "OzI", &object, &options.extractor, &threads) ||
 	    py_texts_from(&texts, object))
 		return NULL;
+	for (size_t i = 0; i < texts.n; i++) {
+		if (!texts.at[i].bytes) {
+			py_texts_free(&texts);
+			return py_refuse("text %zu is None", i);
+		}
+	}
 	all.texts = &texts;
 	out = py_new_columns(&(size_t){ texts.n * 8 }, 1, (void **)&all.fps);
 	if (out) {

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import tempfile
 from collections import deque
@@ -13,9 +14,9 @@ from itertools import islice
 from typing import Any
 
 from . import _simidx
-from ._errors import ArgumentError
+from ._errors import ArgumentError, StateError
 from ._evidence import Evidence, Keepers, Row
-from ._index import NOTES, Index, decode_label
+from ._index import NOTES, Index, _number, decode_label
 from ._tables import Stream
 
 _AT_ONCE = 1000
@@ -38,7 +39,8 @@ class Deduplication:
     """What dedup() returns: the batches that stay, once.
 
     It is an iterator of Batch, each of which other libraries take by __arrow_c_array__(). All of it
-    is a stream for them: `pyarrow.table(d)`, `polars.DataFrame(d)`, `duckdb.sql("from d")`.
+    is a stream for them: `pyarrow.table(d)`, `polars.DataFrame(d)`, `duckdb.sql("from d")`. Who
+    does not take all of it calls close(), or uses it in a `with`: until then it holds its index.
 
     Attributes:
         rows: how many were decided so far.
@@ -66,19 +68,31 @@ class Deduplication:
         self._keepers = keepers
         self._indexes = indexes
         self._opened = opened
+        self._end: str | None = None  # why nothing more comes
         self._batches = self._run()
+
+    def __enter__(self) -> Deduplication:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
 
     def __iter__(self) -> Iterator[_simidx.Batch]:
         return self
 
     def __next__(self) -> _simidx.Batch:
+        if self._end == "it has failed":
+            raise StateError("dedup(): it has failed, and gives no more rows")
         return next(self._batches)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        if self._end:
+            raise StateError(f"dedup(): {self._end}, and its rows come once")
         return _simidx.export_stream(self._batches, self._stream.capsule)
 
     def close(self) -> None:
         """End early: what was not decided is forgotten, and nothing of it is in `index`."""
+        self._end = self._end or "it was closed"
         self._batches.close()
         self._opened.close()
 
@@ -96,7 +110,9 @@ class Deduplication:
             self._take(keep)
             yield from self._ready(waiting, keep)
             self._decider.flush(True)
+            self._end = "it has ended"
         finally:
+            self._end = self._end or "it has failed"
             self._opened.close()
 
     def _take(self, keep: bytearray) -> None:
@@ -158,7 +174,7 @@ class Deduplication:
 
 
 def _open(
-    index: Index | str | None,
+    index: Index | str | os.PathLike[str] | None,
     remember: str | None,
     against: Sequence[Index],
     similarity: float,
@@ -168,13 +184,14 @@ def _open(
     """What decides, its index and the others, and what closes all that was opened for it."""
     if remember is not None and remember not in _REMEMBER:
         raise ArgumentError(f"remember: {', '.join(_REMEMBER)}, not {remember!r}")
+    threads = _number("threads", threads)
     flags = 0 if index is None else _LASTING
     with ExitStack() as opened:
         if index is None:
             where = tempfile.TemporaryDirectory(prefix="simidx-", dir=tmpdir)
             index = Index(opened.enter_context(where) + "/index", create=True, texts=True)
             opened.callback(index.close)
-        elif isinstance(index, str):
+        elif isinstance(index, (str, os.PathLike)):
             index = Index(index, create=True, texts=True, _notes=remember != "fingerprint")
             opened.callback(index.close)
         what = remember or ("sketch" if index.stats()["flags"] & NOTES else "fingerprint")
@@ -199,7 +216,7 @@ def dedup(
     text: str = "text",
     id: str | None = None,
     similarity: float = 0.8,
-    index: Index | str | None = None,
+    index: Index | str | os.PathLike[str] | None = None,
     remember: str | None = None,
     against: Sequence[Index] = (),
     evidence: Evidence | Callable[[Row], object] | None = None,
@@ -237,6 +254,8 @@ def dedup(
     >>> [(row["row"], row["keeper"], row["rule"]) for row in pyarrow.table(evidence).to_pylist()]
     [(2, 0, 'text')]
     """
+    if evidence is not None and not isinstance(evidence, Evidence) and not callable(evidence):
+        raise ArgumentError(f"evidence: an Evidence or a callable, not {evidence!r}")
     source = Stream(stream)
     decider, indexes, opened = _open(index, remember, against, similarity, threads, tmpdir)
     keepers = Keepers(tmpdir) if evidence is not None else None
@@ -249,7 +268,7 @@ def dedup_texts(
     texts: Iterable[str | bytes | None],
     *,
     similarity: float = 0.8,
-    index: Index | str | None = None,
+    index: Index | str | os.PathLike[str] | None = None,
     remember: str | None = None,
     against: Sequence[Index] = (),
     threads: int = 0,

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
+from operator import index as whole
 from os import PathLike
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -101,6 +102,21 @@ def _numbers(values: Any, code: str) -> Any:
     return view if view.c_contiguous else memoryview(view.tobytes())
 
 
+def _number(name: str, value: Any, most: int = 2**31 - 1) -> int:
+    """A whole number from 0 on, also one of NumPy: the module takes others for other numbers."""
+    try:
+        number = whole(value)
+    except TypeError:
+        raise ArgumentError(f"{name}: a whole number is expected, not {value!r}") from None
+    if not 0 <= number <= most:
+        raise ArgumentError(f"{name}: a number from 0 to {most} is expected, not {number}")
+    return number
+
+
+def _radius(value: Any, default: int) -> int:
+    return default if value is None else _number("radius", value)
+
+
 def _is_texts(items: Any) -> bool:
     if hasattr(items, "__arrow_c_array__"):
         # An array tells by its schema what it holds; fingerprints are numbers.
@@ -112,14 +128,20 @@ def _is_texts(items: Any) -> bool:
         pass
     else:
         return False
-    return len(items) > 0 and not isinstance(items[0], int)
+    return len(items) > 0 and not hasattr(next(iter(items)), "__index__")
 
 
 def _columns(items: Any, ids: Any = None, labels: Any = None, times: Any = None) -> Any:
     """What the module takes of documents: fingerprints or texts, the other one None, and more."""
     if not hasattr(items, "__len__") or not hasattr(items, "__getitem__"):
         items = list(items)
-    main = (None, items) if _is_texts(items) else (_numbers(items, "Q"), None)
+    main: tuple[Any, Any]
+    if not _is_texts(items):
+        main = (_numbers(items, "Q"), None)
+    elif isinstance(items, (str, bytes)) or hasattr(items, "__arrow_c_array__"):
+        main = (None, items)
+    else:
+        main = (None, items if isinstance(items, (list, tuple)) else list(items))
     return (*main, _numbers(ids, "Q"), labels, _numbers(times, "I"))
 
 
@@ -183,6 +205,7 @@ class Index:
         open_flags = _OPEN_CREATE * create + _READ_ONLY * read_only + _UNTRUSTED * untrusted
         create_flags = _TIMES * times + _NO_IDS * (not ids) + NOTES * _notes
         made_by = extractor if texts or extractor else None
+        bits, expect = _number("bits", bits), _number("expect", expect, 2**63 - 1)
         self._index = _simidx.Index(path, open_flags, create_flags, bits, plan, expect, made_by)
         self._open_flags = open_flags & ~_OPEN_CREATE
         self._is_closed = False
@@ -197,7 +220,12 @@ class Index:
         value: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.close()
+        try:
+            self.close()
+        except StateError:
+            # What has happened before says more than that a deduplication still uses it.
+            if kind is None:
+                raise
 
     def __repr__(self) -> str:
         return f"simidx.Index({str(self.path)!r})"
@@ -257,9 +285,12 @@ class Index:
         [0, 1, 2]
         """
         columns = _columns(items)
-        if radius is None:
-            radius = 3 if columns[1] is None else -1
-        found = self._index.search(columns, radius, limit, threads)
+        found = self._index.search(
+            columns,
+            _radius(radius, 3 if columns[1] is None else -1),
+            _number("limit", limit, 2**64 - 1),
+            _number("threads", threads),
+        )
         return Matches(*map(_u64, found[:3]), *map(_u32, found[3:]))
 
     def get(self, *, id: int | None = None, label: str | bytes | None = None) -> Document | None:
@@ -268,7 +299,7 @@ class Index:
             raise ArgumentError("get() takes an id or a label")
         if isinstance(label, str):
             label = label.encode()
-        found = self._index.get(0 if id is None else id, label)
+        found = self._index.get(0 if id is None else _number("id", id, 2**64 - 1), label)
         return found and Document(found[0], found[1], decode_label(found[2]), found[3])
 
     def __iter__(self) -> Iterator[Document]:
@@ -297,7 +328,8 @@ class Index:
         >>> list(zip(pairs.first, pairs.second, pairs.bits))
         [(0, 1, 1)]
         """
-        first, second, bits = self._index.pairs(-1 if radius is None else radius, threads)
+        threads = _number("threads", threads)
+        first, second, bits = self._index.pairs(_radius(radius, -1), threads)
         return Pairs(_u64(first), _u64(second), _u32(bits))
 
     def clusters(
@@ -335,11 +367,11 @@ class Index:
         [0, 0, 2, 2]
         """
         cluster, id, fingerprint, bits, is_keeper = self._index.clusters(
-            -1 if radius is None else radius,
-            threads,
+            _radius(radius, -1),
+            _number("threads", threads),
             _choice("link", link, _LINKS),
             _choice("keep", keep, _KEEP),
-            max_size,
+            _number("max_size", max_size, 2**64 - 1),
         )
         columns = (_u64(cluster), _u64(id), _u64(fingerprint), _u32(bits))
         return Clusters(*columns, memoryview(is_keeper))
@@ -383,9 +415,8 @@ class Index:
         [1, 0, 1]
         """
         columns = _columns(items, ids, labels, times)
-        if radius is None:
-            radius = 3 if columns[1] is None else -1
-        new, found, distances = self._index.put_if_new(columns, radius)
+        near = _radius(radius, 3 if columns[1] is None else -1)
+        new, found, distances = self._index.put_if_new(columns, near)
         return IfNew(memoryview(new), _u64(found), _u32(distances))
 
     def load(
@@ -455,8 +486,8 @@ class Index:
             self.path,
             choice,
             self._open_flags & _UNTRUSTED,
-            threads,
-            memory,
+            _number("threads", threads),
+            _number("memory", memory, 2**64 - 1),
             tmpdir,
         )
         # Who uses the old one, such as an iteration, has a reference to it.
@@ -473,7 +504,7 @@ class Index:
 
     def delete_older(self, time: int) -> int:
         """Delete what is older than a time, in seconds since 1970. Returns how many."""
-        return self._index.delete_older(time)
+        return self._index.delete_older(_number("time", time, 2**32 - 1))
 
 
 def fingerprints(texts: Any, *, extractor: str | None = None, threads: int = 0) -> memoryview:
@@ -482,7 +513,9 @@ def fingerprints(texts: Any, *, extractor: str | None = None, threads: int = 0) 
     >>> len(fingerprints(["one text", "another text"]))
     2
     """
-    return _u64(_simidx.fingerprints(texts, extractor, threads)[0])
+    if texts is None:
+        raise ArgumentError("texts are expected, not None")
+    return _u64(_simidx.fingerprints(texts, extractor, _number("threads", threads))[0])
 
 
 def fingerprint(text: str | bytes, *, extractor: str | None = None) -> int:

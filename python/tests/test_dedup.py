@@ -216,3 +216,36 @@ def test_a_refused_choice_makes_no_index(tmp_path: pathlib.Path) -> None:
     with pytest.raises(simidx.ArgumentError, match="remember: fingerprint, sketch, text"):
         simidx.dedup_texts(["One."], index=str(tmp_path / "no"), remember="all").__next__()
     assert not list(tmp_path.iterdir())
+
+
+def test_rows_come_once(where):
+    texts = ["one two three four five six", "seven eight nine ten eleven"]
+    kept = simidx.dedup(arrow_rows.Producer(batches(texts, 5)))
+    assert sum(len(batch) for batch in kept) == 2
+    assert list(kept) == []
+    with pytest.raises(simidx.StateError, match="it has ended"):
+        kept.__arrow_c_stream__()
+    with simidx.dedup(arrow_rows.Producer(batches(texts, 5)), index=pathlib.Path(where)) as kept:
+        next(kept)
+    with pytest.raises(simidx.StateError, match="it was closed"):
+        kept.__arrow_c_stream__()
+    with pytest.raises(simidx.ArgumentError, match="evidence"):
+        simidx.dedup(arrow_rows.Producer(batches(texts, 5)), evidence=[])
+
+
+def test_one_that_has_failed_gives_no_more(where):
+    def why(_row):
+        raise ValueError("of the caller")
+
+    text = "one two three four five six seven eight nine"
+    kept = simidx.dedup(arrow_rows.Producer(batches([text, text], 5)), evidence=why)
+    with pytest.raises(ValueError, match="of the caller"):
+        list(kept)
+    with pytest.raises(simidx.StateError, match="it has failed"):
+        next(kept)
+    with (
+        pytest.raises(ValueError, match="of the caller"),
+        simidx.Index(where, create=True, texts=True) as index,
+    ):
+        held = simidx.dedup(arrow_rows.Producer(batches([text], 5)), index=index)
+        why(held)

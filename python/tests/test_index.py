@@ -205,3 +205,47 @@ def test_backup_and_verify(where):
         simidx.Index(where + ".nowhere")
     with pytest.raises(simidx.ArgumentError, match="plan"):
         simidx.Index(where + ".odd", create=True, plan="5x5")
+
+
+@pytest.mark.parametrize("wrong", [-1, 2**32, 2**64, 1.5, "7", None])
+def test_numbers_are_not_taken_for_others(where, wrong):
+    with simidx.Index(where, create=True, times=True) as index:
+        index.add([7], ids=[0], times=[5])
+        calls = [
+            lambda: index.delete_older(wrong),
+            lambda: index.search(7, limit=wrong if wrong != 2**32 else -2),
+            lambda: index.search_many([7], threads=wrong),
+            lambda: index.pairs(threads=wrong),
+            lambda: simidx.fingerprints(["a"], threads=wrong),
+            lambda: simidx.Index(where + "x", create=True, bits=wrong),
+        ]
+        if wrong is not None:
+            calls.append(lambda: index.search(7, radius=wrong))
+            calls.append(lambda: index.add_if_new([7], radius=wrong))
+            calls.append(lambda: index.get(id=wrong if wrong != 2**32 else -2))
+        for call in calls:
+            with pytest.raises(simidx.ArgumentError):
+                call()
+        assert [document.id for document in index] == [0]
+
+
+def test_what_has_an_index_is_a_number(where):
+    class Number:
+        def __index__(self):
+            return 7
+
+    with simidx.Index(where, create=True) as index:
+        index.add([Number()])
+        assert index.get(id=Number()) is None
+        assert [match.id for match in index.search(Number())] == [0]
+
+
+def test_an_index_of_texts_says_when_it_is_closed(where):
+    with simidx.Index(where, create=True, texts=True) as index:
+        index.add(["one two three four five six seven"])
+    for call in (lambda: index.add(["x"]), lambda: index.search("x")):
+        with pytest.raises(simidx.StateError):
+            call()
+    for nothing in (lambda: simidx.fingerprint(None), lambda: simidx.fingerprints(None)):
+        with pytest.raises(simidx.ArgumentError):
+            nothing()

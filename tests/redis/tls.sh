@@ -36,6 +36,9 @@ tls() {
 	declare -g "$1=$(cli "$1" config get tls-port | tail -1)"
 }
 
+# Their ports; the one without TLS of the last server.
+main='' open='' other='' plain=''
+
 certificate main 'DNS:localhost,IP:127.0.0.1'
 certificate other 'DNS:other.example'
 certificate client 'DNS:client.example'
