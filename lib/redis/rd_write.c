@@ -16,6 +16,7 @@
 
 #define STEPS 256             /* rows that a piece changes: two milliseconds of the script */
 #define PIECE_BYTES (1 << 20) /* of a piece, as it is sent */
+#define CONDITION 11          /* bytes of a condition: a key, and a version */
 
 /* ---- beginning ---- */
 
@@ -159,12 +160,11 @@ static int note_conditions(struct batch *b, simidx_error *err)
 		for (size_t j = 0; j < c->n_conditions; j++) {
 			const simidx_engine_condition *one = &c->condition[j];
 			uint64_t place = rd_place(one->table, one->prefix);
-			struct raised *r = slot(b, place);
 
 			if (one->table == SIMIDX_ENGINE_WHOLE)
 				continue;
-			r->place = place;
-			r->last = i;
+			slot(b, place)->place = place;
+			slot(b, place)->last = i;
 		}
 	}
 	return SIMIDX_OK;
@@ -190,8 +190,6 @@ static uint64_t translate(const struct batch *b, const simidx_engine_condition *
 }
 
 /* ---- pieces ---- */
-
-#define CONDITION 11 /* bytes: a key, and a version */
 
 /* Conditions in the form of the script, as one argument, and how many keys a change needs. */
 static int add_conditions(struct batch *b, const simidx_engine_change *c, simidx_error *err)
@@ -240,7 +238,7 @@ static size_t measure(const struct batch *b)
 		const simidx_engine_change *c = change_at(b, b->at + n);
 
 		steps += (size_t)(!!c->before + !!c->after) * b->x->n_tables + c->n_conditions / 4;
-		bytes += 100 + 18 * c->n_conditions + (c->before ? c->before->label_size : 0) +
+		bytes += 100 + (CONDITION + RD_MAX_TABLE_KEY) * c->n_conditions + (c->before ? c->before->label_size : 0) +
 			 (c->after ? c->after->label_size : 0);
 		if (n && (steps > STEPS || bytes > PIECE_BYTES))
 			break;

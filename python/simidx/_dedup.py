@@ -22,6 +22,7 @@ from ._tables import Stream
 _AT_ONCE = 1000
 _LASTING = 8
 _REMEMBER = {"fingerprint": 0, "sketch": 1, "text": 2}
+_FAILED = "it has failed"
 _RULES = ("kept", "equal", "text", "sketch", "fingerprint")
 
 
@@ -81,8 +82,8 @@ class Deduplication:
         return self
 
     def __next__(self) -> _simidx.Batch:
-        if self._end == "it has failed":
-            raise StateError("dedup(): it has failed, and gives no more rows")
+        if self._end == _FAILED:
+            raise StateError(f"dedup(): {_FAILED}, and gives no more rows")
         return next(self._batches)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -112,7 +113,7 @@ class Deduplication:
             self._decider.flush(True)
             self._end = "it has ended"
         finally:
-            self._end = self._end or "it has failed"
+            self._end = self._end or _FAILED
             self._opened.close()
 
     def _take(self, keep: bytearray) -> None:

@@ -14,6 +14,7 @@
 #include <simidx_walk.h>
 
 #include "engine/subject.h"
+#include "index/sx_index.h"
 
 /* The index of the engine, and one in a directory. */
 struct twins {
@@ -37,6 +38,7 @@ static void begin_twins(struct twins *t, const char *plan, unsigned flags)
 	o.plan = plan;
 	o.flags = flags;
 	t->local = sxt_create(path, &o);
+	t->local->tuning.batch_sorted_from = 1; /* few queries are looked up together there, too */
 	free(path);
 	for (int i = 0; i < 2; i++) {
 		simidx *index = i ? t->local : t->s.index;
@@ -166,6 +168,7 @@ struct planned {
 static void plan(struct twins *t, struct planned *p, size_t n)
 {
 	unsigned ahead = (unsigned)sxt_rng_below(&t->s.rng, 4);
+	unsigned alike = (unsigned)sxt_rng_below(&t->s.rng, 5); /* the radius of all; 4: any */
 	simidx_query known[MOST];
 	simidx_doc doc[MOST];
 	size_t n_known = 0;
@@ -178,9 +181,9 @@ static void plan(struct twins *t, struct planned *p, size_t n)
 		p->doc[i] = any_doc(t, p->label[i]);
 		*q = (simidx_query)SIMIDX_QUERY_INIT;
 		q->fp = p->doc[i].fp;
-		q->radius = (unsigned)sxt_rng_below(&t->s.rng, 4);
+		q->radius = alike < 4 ? alike : (unsigned)sxt_rng_below(&t->s.rng, 4);
 		q->flags = SIMIDX_QUERY_LABELS;
-		if (!sxt_rng_below(&t->s.rng, 3)) {
+		if (alike == 4 && !sxt_rng_below(&t->s.rng, 3)) {
 			for (unsigned b = 0; b < 64; b++)
 				p->weights[i][b] = (uint8_t)(1 + sxt_rng_below(&t->s.rng, 9));
 			q->weights = p->weights[i];
