@@ -238,7 +238,8 @@ static size_t measure(const struct batch *b)
 		const simidx_engine_change *c = change_at(b, b->at + n);
 
 		steps += (size_t)(!!c->before + !!c->after) * b->x->n_tables + c->n_conditions / 4;
-		bytes += 100 + (CONDITION + RD_MAX_TABLE_KEY) * c->n_conditions + (c->before ? c->before->label_size : 0) +
+		bytes += 100 + (CONDITION + RD_MAX_TABLE_KEY) * c->n_conditions +
+			 (c->before ? c->before->label_size : 0) +
 			 (c->after ? c->after->label_size : 0);
 		if (n && (steps > STEPS || bytes > PIECE_BYTES))
 			break;
