@@ -333,7 +333,35 @@ START_TEST(test_changes_equal_those_in_a_directory)
 }
 END_TEST
 
+/* What was searched for ahead found a document that is deleted before the answer is used. */
+START_TEST(test_deleted_after_it_was_found_ahead)
+{
+	simidx_query q[2] = { SIMIDX_QUERY_INIT, SIMIDX_QUERY_INIT };
+	simidx_doc doc[2] = { SIMIDX_DOC_INIT, SIMIDX_DOC_INIT };
+	struct twins t;
+	uint64_t id;
+
+	begin_twins(&t, plans[0], 0);
+	for (int i = 0; i < 2; i++) {
+		doc[0].fp = 7;
+		sxt_must_ok(simidx_writer_put(t.w[i], &doc[0], &id, &sxt_err));
+		sxt_commit(t.w[i]);
+		/* Both are looked up when the first one is decided. */
+		doc[0].fp = q[0].fp = UINT64_MAX;
+		doc[1].fp = q[1].fp = 7;
+		sxt_must_ok(simidx_writer_prefetch_if_new(t.w[i], doc, q, 2, &sxt_err));
+		sxt_must_ok(simidx_writer_put_if_new(t.w[i], &doc[0], &q[0], NULL, NULL, &sxt_err));
+		sxt_must_ok(simidx_writer_delete_id(t.w[i], id, &sxt_err));
+		sxt_must_ok(simidx_writer_put_if_new(t.w[i], &doc[1], &q[1], NULL, NULL, &sxt_err));
+		sxt_commit(t.w[i]);
+	}
+	compare_walks(&t);
+	end_twins(&t);
+}
+END_TEST
+
 static const sxt_test tests[] = {
+	{ &test_deleted_after_it_was_found_ahead, 0, 1 },
 	{ &test_changes_equal_those_in_a_directory, 0, N_KINDS * N_PLANS },
 };
 
