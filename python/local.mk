@@ -21,6 +21,7 @@ EXTRA_DIST += \
 	python/simidx/_index.py \
 	python/simidx/_simidx.pyi \
 	python/simidx/_tables.py \
+	python/simidx/_temporary.py \
 	python/simidx/py.typed \
 	python/wheel.sh \
 	python/tests/arrow_rows.py \

@@ -96,6 +96,9 @@ static inline int arrow_is_set(const void *bitmap, int64_t i)
 	return !bitmap || ((const uint8_t *)bitmap)[i / 8] >> (i % 8) & 1;
 }
 
+/** Whether it is a simidx.Batch. */
+int py_is_batch(PyObject *object);
+
 /** simidx.Batch, and functions of streams. Return 0, or -1 with an exception. */
 int py_stream_add(PyObject *module);
 

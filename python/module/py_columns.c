@@ -15,7 +15,7 @@ static int have_room(struct py_texts *texts, size_t n)
 	return texts->at ? 0 : -1;
 }
 
-static int take_item(struct py_text *text, PyObject *item, size_t i)
+static int take_item(struct py_text *text, PyObject *item, size_t i, const char *what)
 {
 	Py_ssize_t size = 0;
 	char *bytes = NULL;
@@ -28,29 +28,29 @@ static int take_item(struct py_text *text, PyObject *item, size_t i)
 		PyBytes_AsStringAndSize(item, &bytes, &size);
 		text->bytes = bytes;
 	} else {
-		PyErr_Format(PyExc_TypeError, "item %zu is neither str nor bytes", i);
+		PyErr_Format(PyExc_TypeError, "%s: item %zu is neither str nor bytes", what, i);
 	}
 	text->size = (size_t)size;
 	return text->bytes ? 0 : -1;
 }
 
-static int from_sequence(struct py_texts *texts, PyObject *object)
+static int from_sequence(struct py_texts *texts, PyObject *object, const char *what)
 {
 	size_t n;
 
 	if (PyUnicode_Check(object) || PyBytes_Check(object)) {
-		PyErr_SetString(PyExc_TypeError, "one text where several are expected: put it into "
-						 "a list");
+		PyErr_Format(PyExc_TypeError, "%s: one text where several are expected: put it "
+					      "into a list", what);
 		return -1;
 	}
-	texts->list = PySequence_List(object);
-	if (!texts->list)
+	texts->owner = PySequence_List(object);
+	if (!texts->owner)
 		return -1;
-	n = (size_t)PyList_Size(texts->list);
+	n = (size_t)PyList_Size(texts->owner);
 	if (have_room(texts, n))
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		if (take_item(&texts->at[i], PyList_GetItem(texts->list, (Py_ssize_t)i), i))
+		if (take_item(&texts->at[i], PyList_GetItem(texts->owner, (Py_ssize_t)i), i, what))
 			return -1;
 	return 0;
 }
@@ -80,9 +80,11 @@ static void take_string(struct py_text *text, const struct ArrowArray *array, in
 	text->bytes = text->size ? (const char *)array->buffers[2] + first : "";
 }
 
-static int from_array(struct py_texts *texts, const struct ArrowSchema *schema,
-		      const struct ArrowArray *array)
+/* At `to` is room for as many. */
+static int from_array(struct py_text *to, const struct arrow_held *held, const char *what)
 {
+	const struct ArrowSchema *schema = arrow_schema(held);
+	const struct ArrowArray *array = arrow_array(held);
 	int64_t first = array->offset, n = array->length;
 	const char *format = schema->format;
 	int is_view = strcmp(format, "vu") == 0 || strcmp(format, "vz") == 0;
@@ -90,36 +92,86 @@ static int from_array(struct py_texts *texts, const struct ArrowSchema *schema,
 
 	if (schema->dictionary ||
 	    (!is_view && !is_large && strcmp(format, "u") != 0 && strcmp(format, "z") != 0)) {
-		py_refuse("texts are expected, and the column has the Arrow type \"%.40s\"%s",
-			  format, schema->dictionary ? " with a dictionary: cast it to strings"
-						     : "");
+		py_refuse("%s: strings are expected, and the Arrow type is \"%.40s\"%s: cast it",
+			  what, format, schema->dictionary ? " with a dictionary" : "");
 		return -1;
 	}
-	if (have_room(texts, (size_t)n))
-		return -1;
 	for (int64_t i = 0; i < n; i++) {
 		if (array->null_count && !arrow_is_set(array->buffers[0], first + i))
 			continue;
 		if (is_view)
-			take_view(&texts->at[i], array, first + i);
+			take_view(&to[i], array, first + i);
 		else
-			take_string(&texts->at[i], array, is_large, first + i);
+			take_string(&to[i], array, is_large, first + i);
 	}
 	return 0;
 }
 
-int py_texts_from(struct py_texts *texts, PyObject *object)
+/* Chunks are of the class Batch: what their arrays hold lives as long as they do. */
+static int is_chunks(PyObject *object)
+{
+	return PyTuple_Check(object) && (PyTuple_Size(object) == 0 ||
+					  py_is_batch(PyTuple_GetItem(object, 0)));
+}
+
+static struct arrow_held *chunk(PyObject *chunks, Py_ssize_t i)
+{
+	struct arrow_held *held = arrow_of_object(PyTuple_GetItem(chunks, i));
+
+	if (!held && !PyErr_Occurred())
+		PyErr_SetString(PyExc_TypeError, "a chunk is no Arrow array");
+	return held;
+}
+
+/* Rows of all chunks; -1 with an exception. */
+static Py_ssize_t count(PyObject *chunks)
+{
+	Py_ssize_t all = 0;
+
+	for (Py_ssize_t i = 0; i < PyTuple_Size(chunks); i++) {
+		Py_ssize_t n = PyObject_Size(PyTuple_GetItem(chunks, i));
+
+		if (n < 0)
+			return -1;
+		all += n;
+	}
+	return all;
+}
+
+static int from_chunks(struct py_texts *texts, PyObject *chunks, const char *what)
+{
+	Py_ssize_t all = count(chunks);
+	size_t at = 0;
+	int rc = all < 0 || have_room(texts, (size_t)all) ? -1 : 0;
+
+	texts->owner = Py_NewRef(chunks);
+	for (Py_ssize_t i = 0; !rc && i < PyTuple_Size(chunks); i++) {
+		struct arrow_held *held = chunk(chunks, i);
+
+		rc = held ? from_array(texts->at + at, held, what) : -1;
+		at += held ? (size_t)arrow_array(held)->length : 0;
+		arrow_drop(held);
+	}
+	return rc;
+}
+
+int py_texts_from(struct py_texts *texts, PyObject *object, const char *what)
 {
 	int rc = -1;
 
 	memset(texts, 0, sizeof(*texts));
 	if (object == Py_None)
 		return 0;
-	texts->held = arrow_of_object(object);
-	if (texts->held)
-		rc = from_array(texts, arrow_schema(texts->held), arrow_array(texts->held));
-	else if (!PyErr_Occurred())
-		rc = from_sequence(texts, object);
+	if (is_chunks(object)) {
+		rc = from_chunks(texts, object, what);
+	} else {
+		texts->held = arrow_of_object(object);
+		if (texts->held)
+			rc = have_room(texts, (size_t)arrow_array(texts->held)->length) ||
+			     from_array(texts->at, texts->held, what);
+		else if (!PyErr_Occurred())
+			rc = from_sequence(texts, object, what);
+	}
 	if (rc)
 		py_texts_free(texts);
 	return rc;
@@ -128,7 +180,7 @@ int py_texts_from(struct py_texts *texts, PyObject *object)
 void py_texts_free(struct py_texts *texts)
 {
 	free(texts->at);
-	Py_XDECREF(texts->list);
+	Py_XDECREF(texts->owner);
 	arrow_drop(texts->held);
 	memset(texts, 0, sizeof(*texts));
 }
@@ -146,21 +198,46 @@ static int has_nulls(const struct ArrowArray *array)
 	return i < array->length;
 }
 
-static int numbers_of_array(struct py_numbers *numbers, size_t width, const char *what)
+/* Where the numbers of an array are. NULL with an exception. */
+static const void *numbers_of(const struct arrow_held *held, size_t width, const char *what)
 {
-	const struct ArrowArray *array = arrow_array(numbers->held);
-	const char *format = arrow_schema(numbers->held)->format;
+	const struct ArrowArray *array = arrow_array(held);
+	const char *format = arrow_schema(held)->format;
+	int fits = format[0] && !format[1] && strchr(width == 8 ? "lL" : "iI", format[0]);
 
-	if (!format[0] || format[1] || !strchr(width == 8 ? "lL" : "iI", format[0]) ||
-	    has_nulls(array)) {
-		py_refuse("%s: an Arrow array of %zu-bit integers without nulls is expected, not "
-			  "of type \"%.40s\"",
-			  what, 8 * width, format);
+	if (fits && !has_nulls(array))
+		return array->length ? (const char *)array->buffers[1] +
+					       (size_t)array->offset * width
+				     : "";
+	py_refuse("%s: an Arrow array of %zu-bit integers without nulls is expected, not one of "
+		  "type \"%.40s\"%s", what, 8 * width, format, fits ? " with nulls" : "");
+	return NULL;
+}
+
+static int numbers_of_chunks(struct py_numbers *numbers, PyObject *chunks, size_t width,
+			     const char *what)
+{
+	Py_ssize_t all = count(chunks);
+	int rc = all < 0 ? -1 : 0;
+
+	numbers->copy = malloc(((size_t)(rc ? 0 : all) + 1) * width);
+	if (!numbers->copy) {
+		PyErr_NoMemory();
 		return -1;
 	}
-	numbers->at = (const char *)array->buffers[1] + (size_t)array->offset * width;
-	numbers->n = (size_t)array->length;
-	return 0;
+	numbers->at = numbers->copy;
+	for (Py_ssize_t i = 0; !rc && i < PyTuple_Size(chunks); i++) {
+		struct arrow_held *held = chunk(chunks, i);
+		const void *at = held ? numbers_of(held, width, what) : NULL;
+		size_t n = held ? (size_t)arrow_array(held)->length : 0;
+
+		rc = at ? 0 : -1;
+		if (at)
+			memcpy((char *)numbers->copy + numbers->n * width, at, n * width);
+		numbers->n += n;
+		arrow_drop(held);
+	}
+	return rc;
 }
 
 int py_numbers_from(struct py_numbers *numbers, PyObject *object, size_t width, const char *what)
@@ -174,11 +251,15 @@ int py_numbers_from(struct py_numbers *numbers, PyObject *object, size_t width, 
 		rc = PyObject_GetBuffer(object, &numbers->view, PyBUF_SIMPLE);
 		numbers->at = numbers->view.buf;
 		numbers->n = rc ? 0 : (size_t)numbers->view.len / width;
+	} else if (is_chunks(object)) {
+		rc = numbers_of_chunks(numbers, object, width, what);
 	} else {
 		numbers->held = arrow_of_object(object);
-		if (numbers->held)
-			rc = numbers_of_array(numbers, width, what);
-		else if (!PyErr_Occurred())
+		if (numbers->held) {
+			numbers->at = numbers_of(numbers->held, width, what);
+			numbers->n = (size_t)arrow_array(numbers->held)->length;
+			rc = numbers->at ? 0 : -1;
+		} else if (!PyErr_Occurred())
 			PyErr_Format(PyExc_TypeError, "%s: neither a buffer nor an Arrow array",
 				     what);
 	}
@@ -192,5 +273,6 @@ void py_numbers_free(struct py_numbers *numbers)
 	if (numbers->view.obj)
 		PyBuffer_Release(&numbers->view);
 	arrow_drop(numbers->held);
+	free(numbers->copy);
 	memset(numbers, 0, sizeof(*numbers));
 }

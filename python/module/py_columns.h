@@ -2,8 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Columns that Python gives: texts, labels and numbers, from buffers, Arrow arrays, and for texts
- * also from sequences of str and bytes. Nothing is copied but pointers.
+ * Columns that Python gives: texts, labels and numbers, from buffers, Arrow arrays, chunks of these
+ * (a tuple of Batch), and for texts also from sequences of str and bytes. Nothing is copied but
+ * pointers, and numbers in chunks.
  */
 
 #ifndef PY_COLUMNS_H
@@ -21,12 +22,17 @@ struct py_text {
 struct py_texts {
 	struct py_text *at;
 	size_t n;
-	PyObject *list;          /* whose bytes they are; NULL: those of an array */
-	struct arrow_held *held; /* the array; NULL: those of a list */
+	PyObject *owner;         /* whose bytes they are: a list, or chunks; NULL: an array's */
+	struct arrow_held *held; /* that array */
 };
 
-/** Take texts from an object; None gives none. Returns 0, or -1 with an exception. */
-int py_texts_from(struct py_texts *texts, PyObject *object);
+/**
+ * Take texts from a sequence, an Arrow array, or a tuple of these: chunks. None gives none.
+ *
+ * @param what  for errors
+ * @return 0, or -1 with an exception
+ */
+int py_texts_from(struct py_texts *texts, PyObject *object, const char *what);
 
 void py_texts_free(struct py_texts *texts);
 
@@ -36,11 +42,12 @@ struct py_numbers {
 	size_t n;
 	Py_buffer view;
 	struct arrow_held *held;
+	void *copy; /* of chunks */
 };
 
 /**
- * Take numbers of 4 or 8 bytes from a buffer of bytes or an Arrow array without nulls; None gives
- * none.
+ * Take numbers of 4 or 8 bytes from a buffer of bytes, an Arrow array without nulls, or a tuple of
+ * such arrays. None gives none.
  *
  * @param what  for errors
  */

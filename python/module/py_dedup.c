@@ -265,9 +265,10 @@ static PyObject *dedup_add(PyObject *object, PyObject *args)
 	simidx_error err;
 	int rc;
 
-	if (!PyArg_ParseTuple(args, "OO", &given, &given_labels) || py_texts_from(&texts, given))
+	if (!PyArg_ParseTuple(args, "OO", &given, &given_labels) || 
+	    py_texts_from(&texts, given, "texts"))
 		return NULL;
-	rc = py_texts_from(&labels, given_labels) || begin(self, &call);
+	rc = py_texts_from(&labels, given_labels, "ids") || begin(self, &call);
 	if (!rc)
 		rc = py_index_end(self->index, &call, add_all(self, &texts, &labels, &err), &err);
 	py_texts_free(&texts);

@@ -12,11 +12,17 @@
 
 static PyTypeObject *index_type;
 
+/* A child of fork() may not touch what its parent has opened. */
+static int is_of_parent(const struct py_index *self)
+{
+	return self->pid != getpid();
+}
+
 int py_index_begin(struct py_index *self, struct py_call *call)
 {
 	simidx_error err = { .code = SIMIDX_E_FORK };
 
-	if (self->pid != getpid()) {
+	if (is_of_parent(self)) {
 		strcpy(err.text, "the index was opened before fork(): open it again here");
 		py_raise(&err);
 		return -1;
@@ -143,13 +149,9 @@ static PyObject *index_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 	return NULL;
 }
 
-/* A child of fork() may not touch what its parent has opened. */
-static void close_index(struct py_index *self)
+/* With its lock, and without the GIL. */
+static void free_all(struct py_index *self)
 {
-	if (self->pid != getpid() || !self->has_locks)
-		return;
-	Py_BEGIN_ALLOW_THREADS
-	pthread_rwlock_wrlock(&self->life);
 	py_walks_close(self);
 	simidx_writer_close(self->writer);
 	simidx_text_close(self->text);
@@ -157,8 +159,6 @@ static void close_index(struct py_index *self)
 	self->index = NULL;
 	self->writer = NULL;
 	self->text = NULL;
-	pthread_rwlock_unlock(&self->life);
-	Py_END_ALLOW_THREADS
 }
 
 static void index_dealloc(PyObject *object)
@@ -166,8 +166,10 @@ static void index_dealloc(PyObject *object)
 	struct py_index *self = (struct py_index *)object;
 	PyTypeObject *type = Py_TYPE(object);
 
-	close_index(self);
-	if (self->has_locks && self->pid == getpid()) {
+	if (self->has_locks && !is_of_parent(self)) {
+		Py_BEGIN_ALLOW_THREADS
+		free_all(self);
+		Py_END_ALLOW_THREADS
 		pthread_rwlock_destroy(&self->life);
 		pthread_mutex_destroy(&self->turn);
 		pthread_mutex_destroy(&self->lock);
@@ -185,10 +187,10 @@ static PyObject *index_close(PyObject *object, PyObject *args)
 	int rc = 0;
 
 	(void)args;
+	if (is_of_parent(self))
+		Py_RETURN_NONE;
 	if (self->n_users)
 		return py_raise(&err);
-	if (self->pid != getpid())
-		Py_RETURN_NONE;
 	self->is_closing = 1;
 	py_begin(&call);
 	while (!rc && pthread_rwlock_timedwrlock(&self->life, py_soon(&(struct timespec){ 0 }))) {
@@ -199,12 +201,13 @@ static PyObject *index_close(PyObject *object, PyObject *args)
 		strcpy(err.text, "a call that this signal handler has interrupted uses the index: "
 				 "raise an exception, and close it afterwards");
 	}
-	if (!rc)
-		pthread_rwlock_unlock(&self->life);
 	self->is_closing = !rc;
+	if (!rc) {
+		free_all(self);
+		pthread_rwlock_unlock(&self->life);
+	}
 	if (py_end(&call, rc, &err))
 		return NULL;
-	close_index(self);
 	Py_RETURN_NONE;
 }
 

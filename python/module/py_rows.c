@@ -13,8 +13,9 @@ int py_rows_from(struct py_rows *rows, struct py_index *self, PyObject *columns)
 	memset(rows, 0, sizeof(*rows));
 	if (!PyArg_ParseTuple(columns, "OOOOO", &fps, &texts, &ids, &labels, &times) ||
 	    py_numbers_from(&rows->fps, fps, 8, "fingerprints") ||
-	    py_texts_from(&rows->texts, texts) || py_numbers_from(&rows->ids, ids, 8, "ids") ||
-	    py_texts_from(&rows->labels, labels) ||
+	    py_texts_from(&rows->texts, texts, "texts") ||
+	    py_numbers_from(&rows->ids, ids, 8, "ids") ||
+	    py_texts_from(&rows->labels, labels, "labels") ||
 	    py_numbers_from(&rows->times, times, 4, "times"))
 		return -1;
 	rows->is_text = texts != Py_None;
@@ -125,7 +126,7 @@ PyObject *py_fingerprints(PyObject *self, PyObject *args)
 
 	(void)self;
 	if (!PyArg_ParseTuple(args, "OzI", &object, &options.extractor, &threads) ||
-	    py_texts_from(&texts, object))
+	    py_texts_from(&texts, object, "texts"))
 		return NULL;
 	for (size_t i = 0; i < texts.n; i++) {
 		if (!texts.at[i].bytes) {

@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Streams of Arrow batches: next_batch() reads a Batch of one, make_batch() makes one of columns,
- * and export_stream() makes a stream of an iterator of them.
+ * Streams of Arrow arrays, mostly of rows: next_batch() reads a Batch of one, make_batch() makes
+ * one of columns, and export_stream() makes a stream of an iterator of them.
  */
 
 #include "py_arrow.h"
@@ -21,6 +21,11 @@ struct batch {
 	PyObject_HEAD
 	struct arrow_held *held;
 };
+
+int py_is_batch(PyObject *object)
+{
+	return PyObject_TypeCheck(object, batch_type);
+}
 
 static PyObject *new_batch(struct arrow_held *held)
 {
@@ -112,6 +117,8 @@ static PyObject *batch_column(PyObject *self, PyObject *args)
 
 	if (!PyArg_ParseTuple(args, "s|p", &name, &is_optional))
 		return NULL;
+	if (strcmp(schema->format, "+s") != 0)
+		return py_refuse("the Arrow stream has no rows of columns");
 	while (i < schema->n_children &&
 	       (!schema->children[i]->name || strcmp(schema->children[i]->name, name) != 0))
 		i++;
@@ -300,16 +307,13 @@ static PyObject *next_batch(PyObject *self, PyObject *capsule)
 	if (!rc)
 		rc = stream->get_next(stream, &array);
 	Py_END_ALLOW_THREADS
-	if (!rc && array.release && strcmp(schema.format, "+s") == 0)
+	if (!rc && array.release)
 		return new_batch(arrow_hold(&schema, &array));
 	if (schema.release)
 		schema.release(&schema);
 	if (rc)
 		return fail(stream, rc);
-	if (!array.release)
-		Py_RETURN_NONE;
-	array.release(&array);
-	return py_refuse("the Arrow stream has no rows of columns");
+	Py_RETURN_NONE;
 }
 
 /* ---- an iterator as a stream ---- */
@@ -342,7 +346,7 @@ static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
 	struct source *source = stream->private_data;
 	struct ArrowArrayStream *input;
 
-	if (PyObject_TypeCheck(source->input, batch_type))
+	if (py_is_batch(source->input))
 		return arrow_copy_schema(arrow_schema(((struct batch *)source->input)->held), out)
 			       ? ENOMEM
 			       : 0;
@@ -359,7 +363,7 @@ static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
 	int rc = 0;
 
 	*out = (struct ArrowArray){ .release = NULL };
-	if (batch && PyObject_TypeCheck(batch, batch_type)) {
+	if (batch && py_is_batch(batch)) {
 		held = ((struct batch *)batch)->held;
 		rc = arrow_share(held, arrow_array(held), out) ? ENOMEM : 0;
 	} else if (batch) {
@@ -404,7 +408,7 @@ static PyObject *export_stream(PyObject *self, PyObject *args)
 	(void)self;
 	if (!PyArg_ParseTuple(args, "OO", &batches, &input))
 		return NULL;
-	if (!PyObject_TypeCheck(input, batch_type) && !stream_of(input))
+	if (!py_is_batch(input) && !stream_of(input))
 		return NULL;
 	stream = calloc(1, sizeof(*stream));
 	source = calloc(1, sizeof(*source));

@@ -215,8 +215,8 @@ PyObject *py_index_delete(PyObject *object, PyObject *args)
 
 	if (!PyArg_ParseTuple(args, "OO", &ids, &labels))
 		return NULL;
-	rc = py_numbers_from(&rows.ids, ids, 8, "ids") || py_texts_from(&rows.labels, labels) ||
-	     py_index_begin(self, &call);
+	rc = py_numbers_from(&rows.ids, ids, 8, "ids") ||
+	     py_texts_from(&rows.labels, labels, "labels") || py_index_begin(self, &call);
 	if (!rc) {
 		rc = delete_all(self, &rows, &n, &err);
 		rc = py_index_end(self, &call, rc, &err);

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import struct
-import tempfile
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -18,6 +17,7 @@ from ._errors import ArgumentError, StateError
 from ._evidence import Evidence, Keepers, Row
 from ._index import NOTES, Index, _number, decode_label
 from ._tables import Stream
+from ._temporary import TemporaryDirectory
 
 _AT_ONCE = 1000
 _LASTING = 8
@@ -36,17 +36,8 @@ def _keep(data: bytes) -> bytes:
     return bytes(rule <= 0 for rule in numbers[7 :: _DECISION.size // 4])
 
 
-class Deduplication:
-    """What dedup() returns: the batches that stay, once.
-
-    It is an iterator of Batch, each of which other libraries take by __arrow_c_array__(). All of it
-    is a stream for them: `pyarrow.table(d)`, `polars.DataFrame(d)`, `duckdb.sql("from d")`. Who
-    does not take all of it calls close(), or uses it in a `with`: until then it holds its index.
-
-    Attributes:
-        rows: how many were decided so far.
-        kept: how many of these stay.
-    """
+class _Run:
+    """A deduplication while it goes on: its batches come from a generator, which has no more."""
 
     def __init__(
         self,
@@ -61,47 +52,21 @@ class Deduplication:
     ) -> None:
         self.rows = 0
         self.kept = 0
-        self._stream = stream
+        self.stream = stream
+        self.opened = opened
+        self.end: str | None = None  # why nothing more comes
         self._decider = decider
         self._text = text
         self._id = id
         self._evidence = evidence
         self._keepers = keepers
         self._indexes = indexes
-        self._opened = opened
-        self._end: str | None = None  # why nothing more comes
-        self._batches = self._run()
 
-    def __enter__(self) -> Deduplication:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self.close()
-
-    def __iter__(self) -> Iterator[_simidx.Batch]:
-        return self
-
-    def __next__(self) -> _simidx.Batch:
-        if self._end == _FAILED:
-            raise StateError(f"dedup(): {_FAILED}, and gives no more rows")
-        return next(self._batches)
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        if self._end:
-            raise StateError(f"dedup(): {self._end}, and its rows come once")
-        return _simidx.export_stream(self._batches, self._stream.capsule)
-
-    def close(self) -> None:
-        """End early: what was not decided is forgotten, and nothing of it is in `index`."""
-        self._end = self._end or "it was closed"
-        self._batches.close()
-        self._opened.close()
-
-    def _run(self) -> Generator[_simidx.Batch, None, None]:
+    def batches(self) -> Generator[_simidx.Batch, None, None]:
         waiting: deque[_simidx.Batch] = deque()
         keep = bytearray()
         try:
-            for batch in self._stream:
+            for batch in self.stream:
                 self._decider.add(batch.column(self._text), self._id and batch.column(self._id))
                 waiting.append(batch)
                 self._take(keep)
@@ -111,10 +76,10 @@ class Deduplication:
             self._take(keep)
             yield from self._ready(waiting, keep)
             self._decider.flush(True)
-            self._end = "it has ended"
+            self.end = "it has ended"
         finally:
-            self._end = self._end or _FAILED
-            self._opened.close()
+            self.end = self.end or _FAILED
+            self.opened.close()
 
     def _take(self, keep: bytearray) -> None:
         """What was decided since the last call."""
@@ -174,13 +139,62 @@ class Deduplication:
                 yield batch.take(mine)
 
 
+class Deduplication:
+    """What dedup() returns: the batches that stay, once.
+
+    It is an iterator of Batch, each of which other libraries take by __arrow_c_array__(). All of it
+    is a stream for them: `pyarrow.table(d)`, `polars.DataFrame(d)`, `duckdb.sql("from d")`. Who
+    does not take all of it calls close(), or uses it in a `with`: until then, or until it is
+    forgotten, it holds its index.
+    """
+
+    def __init__(self, run: _Run) -> None:
+        self._run = run
+        self._batches = run.batches()
+
+    @property
+    def rows(self) -> int:
+        """How many were decided so far."""
+        return self._run.rows
+
+    @property
+    def kept(self) -> int:
+        """How many of these stay."""
+        return self._run.kept
+
+    def __enter__(self) -> Deduplication:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def __iter__(self) -> Iterator[_simidx.Batch]:
+        return self
+
+    def __next__(self) -> _simidx.Batch:
+        if self._run.end == _FAILED:
+            raise StateError(f"dedup(): {_FAILED}, and gives no more rows")
+        return next(self._batches)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        if self._run.end:
+            raise StateError(f"dedup(): {self._run.end}, and its rows come once")
+        return _simidx.export_stream(self._batches, self._run.stream.capsule)
+
+    def close(self) -> None:
+        """End early: what was not decided is forgotten, and nothing of it is in `index`."""
+        self._run.end = self._run.end or "it was closed"
+        self._batches.close()
+        self._run.opened.close()
+
+
 def _open(
     index: Index | str | os.PathLike[str] | None,
     remember: str | None,
     against: Sequence[Index],
     similarity: float,
     threads: int,
-    tmpdir: str | None,
+    tmpdir: str | os.PathLike[str] | None,
 ) -> tuple[_simidx.Dedup, Sequence[_simidx.Index], ExitStack]:
     """What decides, its index and the others, and what closes all that was opened for it."""
     if remember is not None and remember not in _REMEMBER:
@@ -189,8 +203,9 @@ def _open(
     flags = 0 if index is None else _LASTING
     with ExitStack() as opened:
         if index is None:
-            where = tempfile.TemporaryDirectory(prefix="simidx-", dir=tmpdir)
-            index = Index(opened.enter_context(where) + "/index", create=True, texts=True)
+            where = TemporaryDirectory(tmpdir)
+            opened.callback(where.remove)
+            index = Index(where.path + "/index", create=True, texts=True)
             opened.callback(index.close)
         elif isinstance(index, (str, os.PathLike)):
             index = Index(index, create=True, texts=True, _notes=remember != "fingerprint")
@@ -205,7 +220,7 @@ def _open(
             flags,
             threads,
             kept_of_each,
-            tmpdir,
+            os.fspath(tmpdir) if tmpdir else None,
         )
         opened.callback(decider.close)
         return decider, [index._index, *others], opened.pop_all()
@@ -222,7 +237,7 @@ def dedup(
     against: Sequence[Index] = (),
     evidence: Evidence | Callable[[Row], object] | None = None,
     threads: int = 0,
-    tmpdir: str | None = None,
+    tmpdir: str | os.PathLike[str] | None = None,
 ) -> Deduplication:
     """Leave out the rows that are near to an earlier one.
 
@@ -262,7 +277,7 @@ def dedup(
     keepers = Keepers(tmpdir) if evidence is not None else None
     if keepers:
         opened.callback(keepers.close)
-    return Deduplication(source, decider, text, id, evidence, keepers, indexes, opened)
+    return Deduplication(_Run(source, decider, text, id, evidence, keepers, indexes, opened))
 
 
 def dedup_texts(
@@ -273,7 +288,7 @@ def dedup_texts(
     remember: str | None = None,
     against: Sequence[Index] = (),
     threads: int = 0,
-    tmpdir: str | None = None,
+    tmpdir: str | os.PathLike[str] | None = None,
 ) -> Iterator[tuple[int, str | bytes | None]]:
     """The same for texts of Python, which is slower: the numbers and texts of those that stay.
 
@@ -284,7 +299,15 @@ def dedup_texts(
     >>> [n for n, _ in dedup_texts([bridge, "A ship came.", bridge.upper()])]
     [0, 1]
     """
+    if isinstance(texts, (str, bytes)):
+        raise ArgumentError("texts: one text where several are expected: put it into a list")
     decider, _, opened = _open(index, remember, against, similarity, threads, tmpdir)
+    return _kept(iter(texts), decider, opened)
+
+
+def _kept(
+    texts: Iterator[str | bytes | None], decider: _simidx.Dedup, opened: ExitStack
+) -> Iterator[tuple[int, str | bytes | None]]:
     waiting: deque[str | bytes | None] = deque()
     at = 0
 
@@ -296,9 +319,8 @@ def dedup_texts(
                 yield at, text
             at += 1
 
-    try:
-        rest = iter(texts)
-        while some := list(islice(rest, _AT_ONCE)):
+    with opened:
+        while some := list(islice(texts, _AT_ONCE)):
             decider.add(some, None)
             waiting.extend(some)
             yield from decided()
@@ -306,5 +328,3 @@ def dedup_texts(
         decider.flush(False)
         yield from decided()
         decider.flush(True)
-    finally:
-        opened.close()

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import marshal
 import os
-import tempfile
 from array import array
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 from . import _simidx
 from ._index import decode_label
 from ._tables import column
+from ._temporary import temporary_file
 
 _AT_ONCE = 4096
 
@@ -90,8 +90,8 @@ class Evidence:
     0
     """
 
-    def __init__(self, *, tmpdir: str | None = None) -> None:
-        self._file = tempfile.TemporaryFile(prefix="simidx-", dir=tmpdir)
+    def __init__(self, *, tmpdir: str | os.PathLike[str] | None = None) -> None:
+        self._file = temporary_file(self, tmpdir)
         self._lock = Lock()
         self._end = 0
         self._rows = 0
@@ -126,8 +126,8 @@ class Evidence:
 class Keepers:
     """Numbers and labels of rows that stay. Labels lie in a temporary file."""
 
-    def __init__(self, tmpdir: str | None) -> None:
-        self._file = tempfile.TemporaryFile(prefix="simidx-", dir=tmpdir)
+    def __init__(self, tmpdir: str | os.PathLike[str] | None) -> None:
+        self._file = temporary_file(self, tmpdir)
         self._rows = array("q")
         self._ends = array("q", [0])
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from operator import index as whole
-from os import PathLike
+from os import PathLike, fspath
 from types import TracebackType
 from typing import Any, NamedTuple
 
 from . import _simidx
 from ._errors import ArgumentError, StateError
-from ._tables import Clusters, Pairs, Stream
+from ._tables import Clusters, Pairs, Stream, arrays, is_arrow
 
 # As simidx.h has them.
 _READ_ONLY, _UNTRUSTED, _OPEN_CREATE = 1, 8, 32
@@ -28,6 +28,7 @@ class Match(NamedTuple):
     """A document that was found, and how far it is from what was looked for."""
 
     id: int
+    """2**64 - 1 where the index keeps no ids"""
     fingerprint: int
     bits: int
     """bits of the first fingerprint that differ"""
@@ -51,7 +52,7 @@ class Matches(NamedTuple):
     offsets: memoryview
     """n + 1 numbers of 64 bits"""
     ids: memoryview
-    """64 bits"""
+    """64 bits, as in Match"""
     fingerprints: memoryview
     """64 bits"""
     bits: memoryview
@@ -87,8 +88,10 @@ def _u32(data: bytes) -> memoryview:
 
 def _numbers(values: Any, code: str) -> Any:
     """Arrow arrays as they are, buffers of numbers as bytes, and what else has numbers, too."""
-    if values is None or hasattr(values, "__arrow_c_array__"):
-        return values
+    if values is None:
+        return None
+    if is_arrow(values):
+        return arrays(values)
     try:
         view = memoryview(values)
     except TypeError:
@@ -117,32 +120,34 @@ def _radius(value: Any, default: int) -> int:
     return default if value is None else _number("radius", value)
 
 
+def _texts(values: Any) -> Any:
+    """Arrow arrays as they are, and what else has texts as a list."""
+    if values is None or isinstance(values, (str, bytes)):
+        return values  # which the module refuses where several are expected
+    return arrays(values) if is_arrow(values) else list(values)
+
+
 def _is_texts(items: Any) -> bool:
-    if hasattr(items, "__arrow_c_array__"):
+    if is_arrow(items):
         # An array tells by its schema what it holds; fingerprints are numbers.
         kind = str(getattr(items, "type", getattr(items, "dtype", ""))).lower()
-        return "int" not in kind
+        return not kind.startswith(("int", "uint"))
     try:
-        memoryview(items)
-    except TypeError:
-        pass
-    else:
-        return False
-    return len(items) > 0 and not hasattr(next(iter(items)), "__index__")
+        # NumPy has buffers of strings and of objects, too.
+        return (memoryview(items).format or "")[-1:] in ("w", "s", "O")
+    except (TypeError, ValueError):
+        return len(items) > 0 and not hasattr(next(iter(items)), "__index__")
 
 
 def _columns(items: Any, ids: Any = None, labels: Any = None, times: Any = None) -> Any:
     """What the module takes of documents: fingerprints or texts, the other one None, and more."""
-    if not hasattr(items, "__len__") or not hasattr(items, "__getitem__"):
+    if not is_arrow(items) and not (hasattr(items, "__len__") and hasattr(items, "__getitem__")):
         items = list(items)
-    main: tuple[Any, Any]
-    if not _is_texts(items):
-        main = (_numbers(items, "Q"), None)
-    elif isinstance(items, (str, bytes)) or hasattr(items, "__arrow_c_array__"):
-        main = (None, items)
+    if isinstance(items, (str, bytes)) or _is_texts(items):
+        main = (None, _texts(items))
     else:
-        main = (None, items if isinstance(items, (list, tuple)) else list(items))
-    return (*main, _numbers(ids, "Q"), labels, _numbers(times, "I"))
+        main = (_numbers(items, "Q"), None)
+    return (*main, _numbers(ids, "Q"), _texts(labels), _numbers(times, "I"))
 
 
 def _choice(name: str, value: str, choices: tuple[str, ...]) -> int:
@@ -163,6 +168,8 @@ def decode_label(label: bytes | None) -> str | bytes | None:
 
 class Index:
     """An index on disk: a directory. Threads may share it; after fork() open it again.
+
+    len() is the number of its documents, so an empty one is false, as an empty list is.
 
     Args:
         path: the directory, or a URI of an engine that is built in.
@@ -385,8 +392,8 @@ class Index:
 
         Args:
             items: fingerprints or texts.
-            ids: numbers; None = the next ones.
-            labels: str or bytes, None for one without.
+            ids: numbers below 2**63; None = the next ones.
+            labels: str or bytes, of 1 to 65535 bytes; None for one without.
             times: seconds since 1970, where the index keeps times; None = now.
         """
         return _u64(self._index.put(False, _columns(items, ids, labels, times))[0])
@@ -431,7 +438,7 @@ class Index:
         duplicates: str = "refuse",
         threads: int = 0,
         memory: int = 0,
-        tmpdir: str | None = None,
+        tmpdir: str | PathLike[str] | None = None,
     ) -> int:
         """Add many documents at once: the index is built anew, with them, and put in its place.
 
@@ -488,7 +495,7 @@ class Index:
             self._open_flags & _UNTRUSTED,
             _number("threads", threads),
             _number("memory", memory, 2**64 - 1),
-            tmpdir,
+            fspath(tmpdir) if tmpdir else None,
         )
         # Who uses the old one, such as an iteration, has a reference to it.
         self._index = _simidx.Index(self.path, self._open_flags, 0, 64, None, 0, None)
@@ -500,7 +507,7 @@ class Index:
         """Delete documents by their ids or labels. Returns how many were there."""
         if (ids is None) == (labels is None):
             raise ArgumentError("delete() takes ids or labels")
-        return self._index.delete(_numbers(ids, "Q"), labels)
+        return self._index.delete(_numbers(ids, "Q"), _texts(labels))
 
     def delete_older(self, time: int) -> int:
         """Delete what is older than a time, in seconds since 1970. Returns how many."""
@@ -515,7 +522,7 @@ def fingerprints(texts: Any, *, extractor: str | None = None, threads: int = 0) 
     """
     if texts is None:
         raise ArgumentError("texts are expected, not None")
-    return _u64(_simidx.fingerprints(texts, extractor, _number("threads", threads))[0])
+    return _u64(_simidx.fingerprints(_texts(texts), extractor, _number("threads", threads))[0])
 
 
 def fingerprint(text: str | bytes, *, extractor: str | None = None) -> int:

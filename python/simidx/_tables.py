@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from . import _simidx
+from ._errors import ArgumentError
 
 _FORMATS = {"Q": "L", "I": "I", "B": "b"}
 
@@ -27,9 +28,14 @@ def column(name: str, format: str, *buffers: Any, there: Sequence[bool] | None =
 
 
 class Stream:
-    """The batches of anything with __arrow_c_stream__(), once."""
+    """The batches of anything with __arrow_c_stream__(), once; of a column its chunks."""
 
     def __init__(self, source: Any) -> None:
+        if not hasattr(source, "__arrow_c_stream__"):
+            raise ArgumentError(
+                "a table, data frame, or another object with __arrow_c_stream__() is expected, "
+                f"not {type(source).__name__}"
+            )
         self.capsule = source.__arrow_c_stream__()
 
     def __iter__(self) -> Stream:
@@ -40,6 +46,18 @@ class Stream:
         if batch is None:
             raise StopIteration
         return batch
+
+
+def is_arrow(values: Any) -> bool:
+    return hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__")
+
+
+def arrays(values: Any) -> Any:
+    """An Arrow array as it is, and of one in several chunks a tuple of these."""
+    if hasattr(values, "__arrow_c_array__"):
+        return values
+    chunks = tuple(Stream(values))
+    return chunks[0] if len(chunks) == 1 else chunks
 
 
 class Table:

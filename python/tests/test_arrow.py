@@ -2,12 +2,14 @@
 # Copyright the libsimidx authors
 """Batches in and out, of all types that rows can be taken of."""
 
+import contextlib
+import importlib
 import random
 
 import arrow_rows
 import pytest
 import simidx
-from simidx import _tables
+from simidx import _simidx, _tables
 
 KINDS = ["u", "U", "vu", "l", "g", "b", "+l", "+s"]
 
@@ -67,11 +69,11 @@ def test_what_does_not_fit_is_refused():
     (batch,) = _tables.Stream(arrow_rows.Producer([columns]))
     with pytest.raises(simidx.ArgumentError, match="2 bytes for 3 rows"):
         batch.take(b"\0\0")
-    with pytest.raises(AttributeError, match="__arrow_c_stream__"):
+    with pytest.raises(simidx.ArgumentError, match="__arrow_c_stream__.*not list"):
         simidx.dedup([1, 2])
     with pytest.raises(simidx.ArgumentError, match='no column "text"'):
         list(simidx.dedup(arrow_rows.Producer([columns])))
-    with pytest.raises(simidx.ArgumentError, match='Arrow type "l"'):
+    with pytest.raises(simidx.ArgumentError, match='Arrow type is "l"'):
         list(simidx.dedup(arrow_rows.Producer([columns]), text="n"))
     with pytest.raises(simidx.ArgumentError, match="the producer has had enough"):
         list(_tables.Stream(arrow_rows.Producer([columns] * 3, fail_after=2)))
@@ -122,3 +124,88 @@ def test_polars_and_duckdb_take_what_stays():
             assert library.DataFrame(kept)["n"].to_list() == [1, 2]
         else:
             assert library.sql("select n from kept").fetchall() == [(1,), (2,)]
+
+
+class Column:
+    """A column in chunks, as that of a table: a stream of arrays. `dtype` says what it holds."""
+
+    def __init__(self, format, values, sizes, before=0):
+        self.dtype = {"l": "int64", "L": "uint64", "I": "uint32"}.get(format, "string")
+        pieces, at = [], 0
+        for size in sizes:
+            pieces.append([("it", format, values[at : at + size])])
+            at += size
+        assert at == len(values)
+        source = _tables.Stream(arrow_rows.Producer(pieces, before))
+        self.chunks = [batch.column("it") for batch in source]
+        self.like = self.chunks[0]
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return _simidx.export_stream(iter(self.chunks), self.like)
+
+
+@pytest.mark.parametrize("sizes", [[60], [20, 0, 40], [0, 1, 58, 1, 0]])
+def test_columns_in_chunks(where, sizes):
+    rng = random.Random(len(sizes))
+    fps = [rng.getrandbits(64) for _ in range(60)]
+    ids = rng.sample(range(1000), 60)
+    labels = [rng.choice([None, f"/{i}", "é" * 20 + str(i)]) for i in range(60)]
+    times = [rng.getrandbits(32) for _ in range(60)]
+    with simidx.Index(where, create=True, times=True) as index:
+        index.add(
+            Column("L", fps, sizes, 3),
+            ids=Column("L", ids, sizes),
+            labels=Column("vu", labels, sizes, 3),
+            times=Column("I", times, [59, 1]),
+        )
+        assert list(index) == sorted(zip(ids, fps, labels, times))
+        found = index.search_many(Column("l", [fps[3] - 2**64 * (fps[3] >> 63), 5], [1, 1]))
+        assert list(found.ids) == [ids[3]]
+        empty = Column("L", [], [0])
+        empty.chunks = []
+        assert list(index.search_many(empty).offsets) == [0]
+        assert index.delete(ids=Column("L", ids[:2], [1, 1])) == 2
+        named = [label for label in labels[2:] if label]
+        assert index.delete(labels=Column("u", named, [1, len(named) - 1])) == len(named)
+        assert len(index) == labels[2:].count(None)
+    texts = [f"{i} of {i * i} or {i % 7}" for i in range(60)]
+    assert list(simidx.fingerprints(Column("U", texts, sizes, 1))) == [
+        simidx.fingerprint(text) for text in texts
+    ]
+
+
+def test_columns_in_chunks_of_other_kinds(where):
+    with simidx.Index(where, create=True, texts=True) as index:
+        with pytest.raises(simidx.ArgumentError, match='strings are expected.* "g"'):
+            index.add(Column("g", [1.0, 2.0], [1, 1]))
+        with pytest.raises(simidx.ArgumentError, match="64-bit integers without nulls.*with nulls"):
+            index.add(Column("L", [1, 2, None], [2, 1]))
+        with pytest.raises(simidx.ArgumentError, match='not one of type "I"$'):
+            index.search_many(Column("I", [1, 2], [1, 1]))
+        with pytest.raises(simidx.ArgumentError, match="ids: .*64-bit"):
+            index.add(["a", "b"], ids=Column("u", ["1", "2"], [1, 1]))
+        with pytest.raises(simidx.ArgumentError, match="text 1 is None"):
+            index.add(Column("u", ["a", None], [1, 1]))
+        assert len(index) == 0
+    with pytest.raises(simidx.ArgumentError, match="no rows of columns"):
+        list(simidx.dedup(Column("u", ["a", "b"], [1, 1])))
+
+
+def test_columns_of_other_libraries(where):
+    numpy = pytest.importorskip("numpy")
+    texts = ["one two three four", "five six seven"]
+    want = list(simidx.fingerprints(texts))
+    given = [numpy.array(texts), numpy.array(texts, dtype=object), tuple(texts), iter(texts)]
+    for name, make in (
+        ("polars", lambda polars: polars.Series(texts)),
+        ("pandas", lambda pandas: pandas.Series(texts)),
+        ("pyarrow", lambda pyarrow: pyarrow.chunked_array([texts[:1], texts[1:]])),
+    ):
+        with contextlib.suppress(ImportError):
+            given.append(make(importlib.import_module(name)))
+    for i, column in enumerate(given):
+        with simidx.Index(f"{where}{i}", create=True, texts=True) as index:
+            index.add(column)
+            assert [document.fingerprint for document in index] == want
+        if not hasattr(column, "__next__"):
+            assert list(simidx.fingerprints(column)) == want

@@ -2,11 +2,13 @@
 # Copyright the libsimidx authors
 """dedup() decides as simidx-dedup does."""
 
+import gc
 import json
 import os
 import pathlib
 import random
 import subprocess
+import warnings
 
 import arrow_rows
 import pytest
@@ -200,6 +202,9 @@ def test_options_that_make_no_sense(where):
         simidx.dedup(stream, remember="all")
     with simidx.Index(where, create=True) as index, pytest.raises(simidx.MismatchError):
         simidx.dedup(stream, index=index)
+    numbered = arrow_rows.Producer([[("text", "u", ["a"]), ("n", "l", [1])]])
+    with pytest.raises(simidx.ArgumentError, match='ids: strings are expected.* "l": cast it'):
+        list(simidx.dedup(numbered, id="n"))
 
 
 def test_texts_of_python_are_decided_as_rows_are(where):
@@ -210,6 +215,11 @@ def test_texts_of_python_are_decided_as_rows_are(where):
     assert list(simidx.dedup_texts(texts[:100], index=where)) == []
     with pytest.raises(TypeError, match="neither str nor bytes"):
         list(simidx.dedup_texts(["a", 5]))
+    # Refused at once, not with the first row.
+    with pytest.raises(simidx.ArgumentError, match="one text where several"):
+        simidx.dedup_texts("abc")
+    with pytest.raises(simidx.ArgumentError, match="similarity"):
+        simidx.dedup_texts(["a"], similarity=3)
 
 
 def test_a_refused_choice_makes_no_index(tmp_path: pathlib.Path) -> None:
@@ -249,3 +259,54 @@ def test_one_that_has_failed_gives_no_more(where):
     ):
         held = simidx.dedup(arrow_rows.Producer(batches([text], 5)), index=index)
         why(held)
+
+
+def test_one_that_is_forgotten_lets_go(where, tmp_path):
+    """At once, without a warning, and without waiting for the collector of cycles."""
+    texts = ["one two three four five six", "seven eight nine ten eleven"]
+    index = simidx.Index(where, create=True, texts=True)
+    gc.disable()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            evidence = simidx.Evidence(tmpdir=tmp_path)
+            kept = simidx.dedup(
+                arrow_rows.Producer(batches(texts, 1)), index=index, evidence=evidence
+            )
+            next(kept)
+            del kept, evidence
+            index.close()
+            kept = simidx.dedup(arrow_rows.Producer(batches(texts, 1)), tmpdir=tmp_path)
+            next(kept)
+            assert list(tmp_path.glob("simidx-*"))
+            del kept
+            simidx.dedup_texts(texts, tmpdir=tmp_path)
+            assert not list(tmp_path.glob("simidx-*"))
+    finally:
+        gc.enable()
+
+
+def test_a_child_of_fork_leaves_the_files_of_its_parent(tmp_path):
+    texts = [f"{i} of {i * i} and {i % 7} or {i // 3}" for i in range(3000)]
+    kept = simidx.dedup(arrow_rows.Producer(batches(texts, 100)), tmpdir=tmp_path, evidence=print)
+    n = len(next(kept))
+    if not (child := os.fork()):
+        kept.close()
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert list(tmp_path.glob("simidx-*"))
+    assert n + sum(map(len, kept)) == len(texts)
+    assert not list(tmp_path.glob("simidx-*"))
+
+
+def test_evidence_has_every_id(where):
+    text = "one two three four five six seven eight nine"
+    with simidx.Index(where, create=True, texts=True) as index:
+        index.add([text], ids=[2**63 - 1], labels=["/largest"])
+        evidence = simidx.Evidence()
+        assert not list(
+            simidx.dedup(arrow_rows.Producer(batches([text], 5)), index=index, evidence=evidence)
+        )
+        (batch,) = evidence
+        assert arrow_rows.rows(batch)["document"] == [2**63 - 1]
+        assert arrow_rows.rows(batch)["keeper_id"] == ["/largest"]

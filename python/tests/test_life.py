@@ -61,9 +61,9 @@ def test_a_closed_index_raises(where):
     with pytest.raises(simidx.StateError):
         next(documents)
     with pytest.raises(simidx.Error, match="closed"):
-        next(simidx.dedup_texts(["a"], index=index))
+        simidx.dedup_texts(["a"], index=index)
     with pytest.raises(simidx.Error, match="closed"):
-        next(simidx.dedup_texts(["a"], against=[index]))
+        simidx.dedup_texts(["a"], against=[index])
 
 
 def in_a_child(code):
@@ -89,12 +89,15 @@ def test_a_child_of_fork_opens_again(where):
     result = simidx.dedup(arrow_rows.Producer([[("text", "u", ["a b c d e f"])]] * 3), index=texts)
 
     def use():
+        texts.close()  # what uses it is its parent's
         for call in CALLS.values():
             with pytest.raises(simidx.StateError, match="fork"):
                 call(index)
-        for iterator in (documents, result, simidx.dedup_texts(["a"], against=[texts])):
+        for iterator in (documents, result):
             with pytest.raises(simidx.Error, match="fork"):
                 next(iterator)
+        with pytest.raises(simidx.Error, match="fork"):
+            simidx.dedup_texts(["a"], against=[texts])
         with simidx.Index(where) as again:
             assert again.search(5) and again.add([6])
         index.close()
@@ -167,6 +170,53 @@ def test_close_waits_for_other_threads(where):
     for thread in threads:
         thread.join()
     assert len(set(seen)) == 1
+
+
+def test_a_deduplication_cannot_begin_while_another_thread_closes(where):
+    """close() waits for a search, and what begins meanwhile may not use what it then closes."""
+    texts = [f"{i} {i + 1} {i * 7} alpha beta" for i in range(3000)]
+    index = simidx.Index(where, create=True, texts=True)
+    index.add(texts)
+    search = threading.Thread(target=lambda: index.search_many(texts, radius=24, threads=1))
+    search.start()
+    time.sleep(0.3)
+    close = threading.Thread(target=index.close)
+    close.start()
+    time.sleep(0.1)
+    with pytest.raises(simidx.StateError):
+        simidx.dedup_texts(["a b c"], index=index)
+    assert search.is_alive(), "it is refused at once"
+    search.join()
+    close.join()
+
+
+def test_a_signal_handler_that_closes_what_its_call_uses(where):
+    """It is told so: waiting for the call would be for ever."""
+
+    class HandledError(Exception):
+        pass
+
+    def use():
+        watch = threading.Timer(60, os._exit, (3,))
+        watch.daemon = True
+        watch.start()
+        index = simidx.Index(where, create=True)
+        index.add(range(2000))
+
+        def handler(_signal, _frame):
+            with pytest.raises(simidx.StateError, match="signal handler"):
+                index.close()
+            raise HandledError
+
+        signal.signal(signal.SIGALRM, handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with pytest.raises(HandledError):
+            while True:
+                index.search_many(list(range(2000)) * 200, radius=20, threads=1)
+        assert len(index) == 2000
+        index.close()
+
+    assert in_a_child(use)
 
 
 def interrupt(call):

@@ -76,13 +76,13 @@ def test_what_is_refused_changes_nothing(where):
 
     with simidx.Index(where, create=True) as index:
         index.add([1, 2], labels=["/a", None])
-        with pytest.raises(simidx.ArgumentError, match='fingerprints: .* not of type "g"'):
+        with pytest.raises(simidx.ArgumentError, match='fingerprints: .* not one of type "g"'):
             load("g", [1.5])
         with pytest.raises(simidx.ArgumentError, match="fingerprints: .* without nulls"):
             load("l", [3, 4, 5, None])
         with pytest.raises(simidx.ArgumentError, match="ids: .* 64-bit integers"):
             load("l", [3], id=("u", ["3"]))
-        with pytest.raises(simidx.ArgumentError, match='texts .* Arrow type "l"'):
+        with pytest.raises(simidx.ArgumentError, match='labels: .* Arrow type is "l"'):
             load("l", [3], label=("l", [3]))
         with pytest.raises(simidx.MismatchError, match="time"):
             load("l", [3], time=("I", [3]))
