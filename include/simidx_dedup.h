@@ -49,7 +49,8 @@
 extern "C" {
 #endif
 
-/** Decides about rows. For one thread at a time; it starts others by itself. */
+/** Decides about rows. For one thread at a time, and not always the same one; it starts others by
+ * itself. */
 typedef struct simidx_dedup simidx_dedup;
 
 /** How similar texts must be, unless the options say so. */

@@ -218,6 +218,7 @@ unit_text = \
 	tests/unit/t_dedup_long.c \
 	tests/unit/t_dedup_nearest.c \
 	tests/unit/t_dedup_refused.c \
+	tests/unit/t_dedup_turns.c \
 	tests/unit/t_sd_shingles.c \
 	tests/unit/t_text.c \
 	tests/unit/t_text_ascii.c \

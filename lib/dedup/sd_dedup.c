@@ -283,6 +283,11 @@ void simidx_dedup_limit(simidx_dedup *dedup, uint64_t bytes)
 
 /* ---- batches ---- */
 
+static int is_lasting(const simidx_dedup *dedup)
+{
+	return (dedup->options.flags & SIMIDX_DEDUP_LASTING) != 0;
+}
+
 /* Nobody knows yet which rows are going to be kept: an index on another machine is asked for the
    labels of all of them, once. */
 static int expect(simidx_dedup *dedup, simidx_error *err)
@@ -291,7 +296,7 @@ static int expect(simidx_dedup *dedup, simidx_error *err)
 	size_t n = 0;
 	int rc;
 
-	if (!(dedup->options.flags & SIMIDX_DEDUP_LASTING))
+	if (!is_lasting(dedup))
 		return SIMIDX_OK;
 	doc = sx_calloc(dedup->n + 1, sizeof(*doc));
 	if (!doc)
@@ -317,6 +322,8 @@ static int decide_all(simidx_dedup *dedup, int is_complete, simidx_error *err)
 	int rc = sd_ahead_end(dedup, err);
 
 	sd_compare_begin(dedup, &dedup->thread[0], 1, 0);
+	if (!rc && !is_lasting(dedup))
+		rc = simidx_writer_begin(dedup->writer, err);
 	if (!rc)
 		rc = expect(dedup, err);
 	if (!rc)
@@ -329,11 +336,15 @@ static int decide_all(simidx_dedup *dedup, int is_complete, simidx_error *err)
 	return rc;
 }
 
-/* Take the rows that were added as the batch at hand. */
+/*
+ * Take the rows that were added as the batch at hand. Others may write to a lasting index, so what
+ * is searched ahead is searched in the transaction, which ends in the same call. That of a private
+ * one begins later: between calls there is none, as it would be of the thread that has begun it.
+ */
 static int begin_batch(simidx_dedup *dedup, simidx_error *err)
 {
 	struct sd_item *empty = dedup->item;
-	int rc = simidx_writer_begin(dedup->writer, err);
+	int rc = is_lasting(dedup) ? simidx_writer_begin(dedup->writer, err) : SIMIDX_OK;
 
 	dedup->failed = rc != 0;
 	if (rc)
