@@ -230,3 +230,21 @@ struct arrow_held *arrow_of_object(PyObject *object)
 	Py_XDECREF(both);
 	return held;
 }
+
+PyObject *py_arrow_format(PyObject *self, PyObject *object)
+{
+	struct arrow_held *held;
+	PyObject *format;
+
+	(void)self;
+	if (PyTuple_Check(object) && PyTuple_Size(object) == 0)
+		Py_RETURN_NONE;
+	held = arrow_of_object(PyTuple_Check(object) ? PyTuple_GetItem(object, 0) : object);
+	if (!held && !PyErr_Occurred())
+		PyErr_SetString(PyExc_TypeError, "no Arrow array");
+	if (!held)
+		return NULL;
+	format = PyUnicode_FromString(held->schema.dictionary ? "dictionary" : held->schema.format);
+	arrow_drop(held);
+	return format;
+}

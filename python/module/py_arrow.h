@@ -90,6 +90,12 @@ struct arrow_held *arrow_of_object(PyObject *object);
 /** Capsules of a schema and an array, a tuple: what __arrow_c_array__() returns. */
 PyObject *arrow_capsules(struct arrow_held *held);
 
+/**
+ * arrow_format(array or tuple of chunks): the format of its type, "dictionary", or None of no
+ * chunks.
+ */
+PyObject *py_arrow_format(PyObject *self, PyObject *object);
+
 /** Whether bit `i` of a bitmap is set; NULL = all are. */
 static inline int arrow_is_set(const void *bitmap, int64_t i)
 {

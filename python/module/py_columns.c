@@ -90,6 +90,8 @@ static int from_array(struct py_text *to, const struct arrow_held *held, const c
 	int is_view = strcmp(format, "vu") == 0 || strcmp(format, "vz") == 0;
 	int is_large = strcmp(format, "U") == 0 || strcmp(format, "Z") == 0;
 
+	if (strcmp(format, "n") == 0) /* all are null */
+		return 0;
 	if (schema->dictionary ||
 	    (!is_view && !is_large && strcmp(format, "u") != 0 && strcmp(format, "z") != 0)) {
 		py_refuse("%s: strings are expected, and the Arrow type is \"%.40s\"%s: cast it",

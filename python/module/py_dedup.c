@@ -122,7 +122,7 @@ static int take_against(struct py_dedup *self, PyObject *list)
 
 		if (!index)
 			return -1;
-		if (index->is_closing) {
+		if (index->n_closers || !index->index) {
 			py_refuse("index %zd of `against` is closed", i);
 			return -1;
 		}
@@ -206,7 +206,7 @@ static PyObject *dedup_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 	if (!py_index_of(index))
 		return NULL;
 	/* Who closes it may wait for other calls only. */
-	if (((struct py_index *)index)->is_closing) {
+	if (((struct py_index *)index)->n_closers) {
 		err = (simidx_error){ .code = SIMIDX_E_STATE, .text = "the index is closed" };
 		return py_raise(&err);
 	}

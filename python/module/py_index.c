@@ -191,7 +191,7 @@ static PyObject *index_close(PyObject *object, PyObject *args)
 		Py_RETURN_NONE;
 	if (self->n_users)
 		return py_raise(&err);
-	self->is_closing = 1;
+	self->n_closers++;
 	py_begin(&call);
 	while (!rc && pthread_rwlock_timedwrlock(&self->life, py_soon(&(struct timespec){ 0 }))) {
 		rc = py_stop(NULL);
@@ -201,12 +201,13 @@ static PyObject *index_close(PyObject *object, PyObject *args)
 		strcpy(err.text, "a call that this signal handler has interrupted uses the index: "
 				 "raise an exception, and close it afterwards");
 	}
-	self->is_closing = !rc;
 	if (!rc) {
 		free_all(self);
 		pthread_rwlock_unlock(&self->life);
 	}
-	if (py_end(&call, rc, &err))
+	rc = py_end(&call, rc, &err);
+	self->n_closers--;
+	if (rc)
 		return NULL;
 	Py_RETURN_NONE;
 }

@@ -23,7 +23,7 @@ struct py_index {
 	pid_t pid;             /* that has opened it */
 	struct py_walk *walks; /* that are open */
 	unsigned n_users;      /* of Dedup; with the GIL. It is not closed meanwhile */
-	int is_closing;        /* with the GIL: nobody becomes a user any more */
+	unsigned n_closers;    /* that wait in close(), with the GIL: nobody becomes a user */
 	int has_locks;
 	pthread_rwlock_t life; /* read by each call, written by close() */
 	pthread_mutex_t turn;  /* of the writer */

@@ -268,77 +268,40 @@ static PyObject *make_batch(PyObject *self, PyObject *args)
 	return new_batch(arrow_hold(&schema, &array));
 }
 
-/* ---- reading a stream ---- */
-
-static struct ArrowArrayStream *stream_of(PyObject *capsule)
-{
-	struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
-
-	if (stream && !stream->release) {
-		py_refuse("an Arrow stream that was used before");
-		return NULL;
-	}
-	return stream;
-}
-
-static PyObject *fail(struct ArrowArrayStream *stream, int rc)
-{
-	const char *text = stream->get_last_error(stream);
-
-	if (PyErr_Occurred()) /* of a stream that is made in Python */
-		return NULL;
-	return py_refuse("the Arrow stream has failed: %.300s", text ? text : strerror(rc));
-}
-
-/* next_batch(capsule): a Batch, or None at the end. */
-static PyObject *next_batch(PyObject *self, PyObject *capsule)
-{
-	struct ArrowArrayStream *stream = stream_of(capsule);
-	struct ArrowSchema schema = { .release = NULL };
-	struct ArrowArray array = { .release = NULL };
-	int rc;
-
-	(void)self;
-	if (!stream)
-		return NULL;
-	/* The producer takes the GIL by itself if it needs it. */
-	Py_BEGIN_ALLOW_THREADS
-	rc = stream->get_schema(stream, &schema);
-	if (!rc)
-		rc = stream->get_next(stream, &array);
-	Py_END_ALLOW_THREADS
-	if (!rc && array.release)
-		return new_batch(arrow_hold(&schema, &array));
-	if (schema.release)
-		schema.release(&schema);
-	if (rc)
-		return fail(stream, rc);
-	Py_RETURN_NONE;
-}
-
 /* ---- an iterator as a stream ---- */
 
 /* Batches are made by Python, so each call takes the GIL. */
 struct source {
 	PyObject *batches; /* an iterator */
 	PyObject *input;   /* the capsule that they come from, or a Batch: with such columns */
-	char error[512];
+	PyObject *type, *value, *trace; /* the exception that has ended them; or NULL */
+	char error[512];                /* the same, for other libraries */
 };
+
+static void forget_error(struct source *source)
+{
+	Py_CLEAR(source->type);
+	Py_CLEAR(source->value);
+	Py_CLEAR(source->trace);
+}
 
 static void note_error(struct source *source)
 {
-	PyObject *type, *value, *trace, *text;
-	const char *utf8;
+	PyObject *text, *name;
+	const char *utf8, *utf8_name;
 
-	PyErr_Fetch(&type, &value, &trace);
-	text = value ? PyObject_Str(value) : NULL;
+	forget_error(source);
+	PyErr_Fetch(&source->type, &source->value, &source->trace);
+	name = PyObject_GetAttrString(source->type, "__name__");
+	text = source->value ? PyObject_Str(source->value) : NULL;
+	utf8_name = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
 	utf8 = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-	snprintf(source->error, sizeof(source->error), "%s", utf8 ? utf8 : "no message");
+	/* Ctrl-C has no message. */
+	snprintf(source->error, sizeof(source->error), "%s",
+		 utf8 && *utf8 ? utf8 : utf8_name ? utf8_name : "no message");
 	PyErr_Clear();
 	Py_XDECREF(text);
-	Py_XDECREF(type);
-	Py_XDECREF(value);
-	Py_XDECREF(trace);
+	Py_XDECREF(name);
 }
 
 static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
@@ -392,12 +355,24 @@ static void release_stream(struct ArrowArrayStream *stream)
 
 	Py_DECREF(source->batches);
 	Py_DECREF(source->input);
+	forget_error(source);
 	PyGILState_Release(state);
 	free(source);
 	stream->release = NULL;
 }
 
 ARROW_CAPSULE(free_stream_capsule, struct ArrowArrayStream, "arrow_array_stream")
+
+static struct ArrowArrayStream *stream_of(PyObject *capsule)
+{
+	struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
+
+	if (stream && !stream->release) {
+		py_refuse("an Arrow stream that was used before");
+		return NULL;
+	}
+	return stream;
+}
 
 static PyObject *export_stream(PyObject *self, PyObject *args)
 {
@@ -428,11 +403,63 @@ static PyObject *export_stream(PyObject *self, PyObject *args)
 	return capsule;
 }
 
+/* ---- reading a stream ---- */
+
+/* Of a stream that is one of ours: raise what has ended it. Returns whether there is something. */
+static int raise_again(struct ArrowArrayStream *stream)
+{
+	struct source *source = stream->private_data;
+
+	if (stream->get_next != get_next || !source->type)
+		return 0;
+	PyErr_Restore(source->type, source->value, source->trace);
+	source->type = source->value = source->trace = NULL;
+	return 1;
+}
+
+static PyObject *fail(struct ArrowArrayStream *stream, int rc)
+{
+	const char *text;
+
+	/* One of our own has the exception itself, and one that is made in Python may have it. */
+	if (raise_again(stream) || PyErr_Occurred())
+		return NULL;
+	text = stream->get_last_error(stream);
+	return py_refuse("the Arrow stream has failed: %.300s", text ? text : strerror(rc));
+}
+
+/* next_batch(capsule): a Batch, or None at the end. */
+static PyObject *next_batch(PyObject *self, PyObject *capsule)
+{
+	struct ArrowArrayStream *stream = stream_of(capsule);
+	struct ArrowSchema schema = { .release = NULL };
+	struct ArrowArray array = { .release = NULL };
+	int rc;
+
+	(void)self;
+	if (!stream)
+		return NULL;
+	/* The producer takes the GIL by itself if it needs it. */
+	Py_BEGIN_ALLOW_THREADS
+	rc = stream->get_schema(stream, &schema);
+	if (!rc)
+		rc = stream->get_next(stream, &array);
+	Py_END_ALLOW_THREADS
+	if (!rc && array.release)
+		return new_batch(arrow_hold(&schema, &array));
+	if (schema.release)
+		schema.release(&schema);
+	if (rc)
+		return fail(stream, rc);
+	Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
 	{ "export_stream", export_stream, METH_VARARGS,
 	  "export_stream(batches, like): an iterator of Batch, with the columns of a stream's "
 	  "capsule or of a Batch, as a capsule for __arrow_c_stream__()." },
 	{ "next_batch", next_batch, METH_O, NULL },
+	{ "arrow_format", py_arrow_format, METH_O, NULL },
 	{ "make_batch", make_batch, METH_VARARGS,
 	  "make_batch(rows, ((name, format, nulls, (bitmap, buffer, ...)), ...)): a Batch." },
 	{ NULL, NULL, 0, NULL },

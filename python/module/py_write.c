@@ -190,7 +190,10 @@ static int delete_all(struct py_index *self, const struct py_rows *rows, unsigne
 		const struct py_text *label = rows->labels.at ? &rows->labels.at[i] : NULL;
 
 		rc = stop(i, err);
-		if (!rc && label)
+		if (!rc && label && !label->bytes) {
+			rc = err->code = SIMIDX_E_ARG;
+			snprintf(err->text, sizeof(err->text), "label %zu is None", i);
+		} else if (!rc && label)
 			rc = simidx_writer_delete_label(self->writer, label->bytes, label->size,
 							err);
 		else if (!rc)
@@ -332,8 +335,12 @@ PyObject *py_index_load(PyObject *object, PyObject *args)
 	struct loading all = { .call = &call };
 	unsigned long long memory;
 	PyObject *batches, *path;
+	simidx_error err = { .code = SIMIDX_E_STATE, .text = "a deduplication uses the index" };
 	int rc;
 
+	/* It would wait for the loader's lock, and the loader perhaps for its rows. */
+	if (self->n_users)
+		return py_raise(&err);
 	if (!PyArg_ParseTuple(args, "OO&IIIKz", &batches, PyUnicode_FSConverter, &path,
 			      &how.duplicates, &how.flags, &how.threads, &memory, &how.tmpdir))
 		return NULL;

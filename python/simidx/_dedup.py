@@ -15,14 +15,17 @@ from typing import Any
 from . import _simidx
 from ._errors import ArgumentError, StateError
 from ._evidence import Evidence, Keepers, Row
-from ._index import NOTES, Index, _number, decode_label
+from ._index import NOTES, Index, decode_label, thread_count
 from ._tables import Stream
 from ._temporary import TemporaryDirectory
+
+_Indexes = Index | str | os.PathLike[str] | Sequence[Index | str | os.PathLike[str]]
 
 _AT_ONCE = 1000
 _LASTING = 8
 _REMEMBER = {"fingerprint": 0, "sketch": 1, "text": 2}
 _FAILED = "it has failed"
+_CLOSED = "it was closed"
 _RULES = ("kept", "equal", "text", "sketch", "fingerprint")
 
 
@@ -77,6 +80,9 @@ class _Run:
             yield from self._ready(waiting, keep)
             self._decider.flush(True)
             self.end = "it has ended"
+        except GeneratorExit:
+            self.end = _CLOSED
+            raise
         finally:
             self.end = self.end or _FAILED
             self.opened.close()
@@ -183,15 +189,31 @@ class Deduplication:
 
     def close(self) -> None:
         """End early: what was not decided is forgotten, and nothing of it is in `index`."""
-        self._run.end = self._run.end or "it was closed"
-        self._batches.close()
+        try:
+            self._batches.close()
+        except ValueError:
+            raise StateError("dedup(): it is at work, here or in another thread") from None
         self._run.opened.close()
+        self._run.end = self._run.end or _CLOSED
+
+
+def _list_of(against: _Indexes) -> Sequence[Index | str | os.PathLike[str]]:
+    return [against] if isinstance(against, (Index, str, os.PathLike)) else against
+
+
+def _open_other(other: Index | str | os.PathLike[str], opened: ExitStack) -> _simidx.Index:
+    if isinstance(other, (str, os.PathLike)):
+        other = Index(other, read_only=True)
+        opened.callback(other.close)
+    if not isinstance(other, Index):
+        raise ArgumentError(f"against: an Index or its path is expected, not {other!r}")
+    return other._index
 
 
 def _open(
     index: Index | str | os.PathLike[str] | None,
     remember: str | None,
-    against: Sequence[Index],
+    against: _Indexes,
     similarity: float,
     threads: int,
     tmpdir: str | os.PathLike[str] | None,
@@ -199,7 +221,7 @@ def _open(
     """What decides, its index and the others, and what closes all that was opened for it."""
     if remember is not None and remember not in _REMEMBER:
         raise ArgumentError(f"remember: {', '.join(_REMEMBER)}, not {remember!r}")
-    threads = _number("threads", threads)
+    threads = thread_count(threads)
     flags = 0 if index is None else _LASTING
     with ExitStack() as opened:
         if index is None:
@@ -212,7 +234,7 @@ def _open(
             opened.callback(index.close)
         what = remember or ("sketch" if index.stats()["flags"] & NOTES else "fingerprint")
         kept_of_each = _REMEMBER[what] if flags else 0
-        others = [other._index for other in against]
+        others = [_open_other(other, opened) for other in _list_of(against)]
         decider = _simidx.Dedup(
             index._index,
             others,
@@ -234,7 +256,7 @@ def dedup(
     similarity: float = 0.8,
     index: Index | str | os.PathLike[str] | None = None,
     remember: str | None = None,
-    against: Sequence[Index] = (),
+    against: _Indexes = (),
     evidence: Evidence | Callable[[Row], object] | None = None,
     threads: int = 0,
     tmpdir: str | os.PathLike[str] | None = None,
@@ -253,7 +275,8 @@ def dedup(
         index: an Index of texts, or where one is made: remembers what stays for the next call.
         remember: what it remembers of a text: "sketch" (the default of a new one, 200 bytes),
             "text" or "fingerprint".
-        against: indexes of texts: what is near to one of their documents is left out, too.
+        against: an index of texts or several, or their paths: what is near to one of their
+            documents is left out, too.
         evidence: an Evidence that takes the reasons for the rows that are left out; or what is
             called with a Row for each of them, in their order.
         threads: 0 = one a core.
@@ -286,7 +309,7 @@ def dedup_texts(
     similarity: float = 0.8,
     index: Index | str | os.PathLike[str] | None = None,
     remember: str | None = None,
-    against: Sequence[Index] = (),
+    against: _Indexes = (),
     threads: int = 0,
     tmpdir: str | os.PathLike[str] | None = None,
 ) -> Iterator[tuple[int, str | bytes | None]]:

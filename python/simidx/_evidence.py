@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from . import _simidx
 from ._index import decode_label
 from ._tables import column
-from ._temporary import temporary_file
+from ._temporary import TemporaryFile
 
 _AT_ONCE = 4096
 
@@ -91,9 +91,9 @@ class Evidence:
     """
 
     def __init__(self, *, tmpdir: str | os.PathLike[str] | None = None) -> None:
-        self._file = temporary_file(self, tmpdir)
+        self._file = TemporaryFile(tmpdir)
         self._lock = Lock()
-        self._end = 0
+        self._ends = array("q", [0])  # of the batches in the file
         self._rows = 0
 
     def __len__(self) -> int:
@@ -104,19 +104,14 @@ class Evidence:
         for i in range(0, len(rows), _AT_ONCE):
             some = rows[i : i + _AT_ONCE]
             with self._lock:
-                self._file.seek(self._end)
-                marshal.dump((len(some), _columns(some)), self._file)
-                self._end = self._file.tell()
+                self._file.append(marshal.dumps((len(some), _columns(some))))
+                self._ends.append(self._file.size)
                 self._rows += len(some)
 
     def __iter__(self) -> Iterator[_simidx.Batch]:
         """The batches so far."""
-        at, end = 0, self._end
-        while at < end:
-            with self._lock:
-                self._file.seek(at)
-                n, columns = marshal.load(self._file)
-                at = self._file.tell()
+        for i in range(1, len(self._ends)):
+            n, columns = marshal.loads(self._file.read(self._ends[i - 1], self._ends[i]))
             yield _simidx.make_batch(n, columns)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -127,13 +122,12 @@ class Keepers:
     """Numbers and labels of rows that stay. Labels lie in a temporary file."""
 
     def __init__(self, tmpdir: str | os.PathLike[str] | None) -> None:
-        self._file = temporary_file(self, tmpdir)
+        self._file = TemporaryFile(tmpdir)
         self._rows = array("q")
         self._ends = array("q", [0])
 
     def add(self, rows: Sequence[int], labels: Sequence[bytes]) -> None:
-        self._file.write(b"".join(labels))
-        self._file.flush()
+        self._file.append(b"".join(labels))
         self._rows.extend(rows)
         self._ends.extend(list(accumulate(map(len, labels), initial=self._ends[-1]))[1:])
 
@@ -144,7 +138,7 @@ class Keepers:
         start, end = self._ends[keeper], self._ends[keeper + 1]
         if start == end:
             return None
-        return decode_label(os.pread(self._file.fileno(), end - start, start))
+        return decode_label(self._file.read(start, end))
 
     def close(self) -> None:
         self._file.close()

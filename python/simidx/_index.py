@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from operator import index as whole
 from os import PathLike, fspath
+from os.path import abspath
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -86,21 +87,24 @@ def _u32(data: bytes) -> memoryview:
     return memoryview(data).cast("I")
 
 
-def _numbers(values: Any, code: str) -> Any:
+def _numbers(name: str, values: Any, code: str) -> Any:
     """Arrow arrays as they are, buffers of numbers as bytes, and what else has numbers, too."""
     if values is None:
         return None
     if is_arrow(values):
         return arrays(values)
+    bits = 64 if code == "Q" else 32
+    wanted = f"{name}: {bits}-bit integers are expected, such as in a NumPy array or array.array"
     try:
         view = memoryview(values)
     except TypeError:
         view = memoryview(array(code, values))
-    bits = 64 if code == "Q" else 32
+    except ValueError as error:  # NumPy has types that no buffer has, such as times
+        raise ArgumentError(f"{wanted}: {error}") from None
     if view.ndim != 1 or view.itemsize * 8 != bits or view.format.strip("@=<") not in set("qQlLiI"):
         raise ArgumentError(
-            f"a buffer of {bits}-bit integers is expected, such as a NumPy array or array.array, "
-            f'not one of {view.ndim} dimensions with items "{view.format}"'
+            f'{wanted}, not {view.ndim} dimensions with items of {view.itemsize * 8} bits, "'
+            f'{view.format}"'
         )
     return view if view.c_contiguous else memoryview(view.tobytes())
 
@@ -116,6 +120,10 @@ def _number(name: str, value: Any, most: int = 2**31 - 1) -> int:
     return number
 
 
+def thread_count(value: Any) -> int:
+    return min(_number("threads", value), 256)
+
+
 def _radius(value: Any, default: int) -> int:
     return default if value is None else _number("radius", value)
 
@@ -128,26 +136,44 @@ def _texts(values: Any) -> Any:
 
 
 def _is_texts(items: Any) -> bool:
-    if is_arrow(items):
-        # An array tells by its schema what it holds; fingerprints are numbers.
-        kind = str(getattr(items, "type", getattr(items, "dtype", ""))).lower()
-        return not kind.startswith(("int", "uint"))
+    if isinstance(items, (str, bytes)):
+        return True  # as _texts()
     try:
         # NumPy has buffers of strings and of objects, too.
         return (memoryview(items).format or "")[-1:] in ("w", "s", "O")
     except (TypeError, ValueError):
-        return len(items) > 0 and not hasattr(next(iter(items)), "__index__")
+        if not len(items):
+            return False
+    first = next(iter(items))
+    if (
+        first is not None
+        and not isinstance(first, (str, bytes))
+        and not hasattr(first, "__index__")
+    ):
+        raise TypeError(f"fingerprints or texts are expected, not {type(first).__name__}")
+    return not hasattr(first, "__index__")
+
+
+def _main(items: Any) -> tuple[Any, Any]:
+    """Fingerprints or texts, and None for the other one."""
+    if is_arrow(items):
+        items = arrays(items)
+        kind = _simidx.arrow_format(items) or "L"
+        if kind.startswith("+"):
+            raise ArgumentError('one column is expected, such as table["text"], and not all')
+        is_texts = kind in ("u", "U", "vu", "z", "Z", "vz", "n", "dictionary")
+        return (None, items) if is_texts else (items, None)
+    if not (hasattr(items, "__len__") and hasattr(items, "__getitem__")):
+        items = list(items)
+    return (
+        (None, _texts(items)) if _is_texts(items) else (_numbers("fingerprints", items, "Q"), None)
+    )
 
 
 def _columns(items: Any, ids: Any = None, labels: Any = None, times: Any = None) -> Any:
     """What the module takes of documents: fingerprints or texts, the other one None, and more."""
-    if not is_arrow(items) and not (hasattr(items, "__len__") and hasattr(items, "__getitem__")):
-        items = list(items)
-    if isinstance(items, (str, bytes)) or _is_texts(items):
-        main = (None, _texts(items))
-    else:
-        main = (_numbers(items, "Q"), None)
-    return (*main, _numbers(ids, "Q"), _texts(labels), _numbers(times, "I"))
+    numbers = (_numbers("ids", ids, "Q"), _texts(labels), _numbers("times", times, "I"))
+    return (*_main(items), *numbers)
 
 
 def _choice(name: str, value: str, choices: tuple[str, ...]) -> int:
@@ -217,6 +243,8 @@ class Index:
         self._open_flags = open_flags & ~_OPEN_CREATE
         self._is_closed = False
         self.path = path
+        # For load(), when the process may be in another directory.
+        self._at = path if "://" in str(path) else abspath(path)
 
     def __enter__(self) -> Index:
         return self
@@ -236,6 +264,9 @@ class Index:
 
     def __repr__(self) -> str:
         return f"simidx.Index({str(self.path)!r})"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("an Index cannot be copied or pickled: open its path again")
 
     def __len__(self) -> int:
         return int(self.stats()["documents"])
@@ -296,7 +327,7 @@ class Index:
             columns,
             _radius(radius, 3 if columns[1] is None else -1),
             _number("limit", limit, 2**64 - 1),
-            _number("threads", threads),
+            thread_count(threads),
         )
         return Matches(*map(_u64, found[:3]), *map(_u32, found[3:]))
 
@@ -335,7 +366,7 @@ class Index:
         >>> list(zip(pairs.first, pairs.second, pairs.bits))
         [(0, 1, 1)]
         """
-        threads = _number("threads", threads)
+        threads = thread_count(threads)
         first, second, bits = self._index.pairs(_radius(radius, -1), threads)
         return Pairs(_u64(first), _u64(second), _u32(bits))
 
@@ -375,7 +406,7 @@ class Index:
         """
         cluster, id, fingerprint, bits, is_keeper = self._index.clusters(
             _radius(radius, -1),
-            _number("threads", threads),
+            thread_count(threads),
             _choice("link", link, _LINKS),
             _choice("keep", keep, _KEEP),
             _number("max_size", max_size, 2**64 - 1),
@@ -490,15 +521,15 @@ class Index:
 
         n = self._index.load(
             columns(),
-            self.path,
+            self._at,
             choice,
             self._open_flags & _UNTRUSTED,
-            _number("threads", threads),
+            thread_count(threads),
             _number("memory", memory, 2**64 - 1),
             fspath(tmpdir) if tmpdir else None,
         )
         # Who uses the old one, such as an iteration, has a reference to it.
-        self._index = _simidx.Index(self.path, self._open_flags, 0, 64, None, 0, None)
+        self._index = _simidx.Index(self._at, self._open_flags, 0, 64, None, 0, None)
         if self._is_closed:
             self._index.close()
         return n
@@ -507,7 +538,7 @@ class Index:
         """Delete documents by their ids or labels. Returns how many were there."""
         if (ids is None) == (labels is None):
             raise ArgumentError("delete() takes ids or labels")
-        return self._index.delete(_numbers(ids, "Q"), _texts(labels))
+        return self._index.delete(_numbers("ids", ids, "Q"), _texts(labels))
 
     def delete_older(self, time: int) -> int:
         """Delete what is older than a time, in seconds since 1970. Returns how many."""
@@ -522,7 +553,7 @@ def fingerprints(texts: Any, *, extractor: str | None = None, threads: int = 0) 
     """
     if texts is None:
         raise ArgumentError("texts are expected, not None")
-    return _u64(_simidx.fingerprints(_texts(texts), extractor, _number("threads", threads))[0])
+    return _u64(_simidx.fingerprints(_texts(texts), extractor, thread_count(threads))[0])
 
 
 def fingerprint(text: str | bytes, *, extractor: str | None = None) -> int:

@@ -34,7 +34,7 @@ class Stream:
         if not hasattr(source, "__arrow_c_stream__"):
             raise ArgumentError(
                 "a table, data frame, or another object with __arrow_c_stream__() is expected, "
-                f"not {type(source).__name__}"
+                f"not {type(source).__name__}: doc/python.md has examples"
             )
         self.capsule = source.__arrow_c_stream__()
 

@@ -9,7 +9,6 @@ import os
 import shutil
 import tempfile
 import weakref
-from typing import BinaryIO, cast
 
 
 def _remove(path: str, pid: int) -> None:
@@ -28,8 +27,23 @@ class TemporaryDirectory:
         self._end()
 
 
-def temporary_file(user: object, tmpdir: str | os.PathLike[str] | None) -> BinaryIO:
-    """A file without a name, which is closed with `user`."""
-    file = cast(BinaryIO, tempfile.TemporaryFile(prefix="simidx-", dir=tmpdir))
-    weakref.finalize(user, file.close)
-    return file
+class TemporaryFile:
+    """A file without a name, until close(), or until this is forgotten. A child of fork() may read
+    it at the same time: there is no place in it that both have."""
+
+    def __init__(self, tmpdir: str | os.PathLike[str] | None) -> None:
+        file = tempfile.TemporaryFile(prefix="simidx-", dir=tmpdir, buffering=0)
+        self.close = weakref.finalize(self, file.close)
+        self.size = 0
+        self._fd = file.fileno()
+
+    def append(self, data: bytes) -> None:
+        at = self.size
+        while data:
+            n = os.pwrite(self._fd, data, at)
+            at += n
+            data = data[n:]
+        self.size = at
+
+    def read(self, start: int, end: int) -> bytes:
+        return os.pread(self._fd, end - start, start)

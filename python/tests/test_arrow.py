@@ -176,7 +176,7 @@ def test_columns_in_chunks(where, sizes):
 
 def test_columns_in_chunks_of_other_kinds(where):
     with simidx.Index(where, create=True, texts=True) as index:
-        with pytest.raises(simidx.ArgumentError, match='strings are expected.* "g"'):
+        with pytest.raises(simidx.ArgumentError, match='fingerprints: .*64-bit.* "g"'):
             index.add(Column("g", [1.0, 2.0], [1, 1]))
         with pytest.raises(simidx.ArgumentError, match="64-bit integers without nulls.*with nulls"):
             index.add(Column("L", [1, 2, None], [2, 1]))

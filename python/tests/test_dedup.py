@@ -2,6 +2,7 @@
 # Copyright the libsimidx authors
 """dedup() decides as simidx-dedup does."""
 
+import concurrent.futures
 import gc
 import json
 import os
@@ -310,3 +311,93 @@ def test_evidence_has_every_id(where):
         (batch,) = evidence
         assert arrow_rows.rows(batch)["document"] == [2**63 - 1]
         assert arrow_rows.rows(batch)["keeper_id"] == ["/largest"]
+
+
+@pytest.mark.parametrize("rows", [100, 3000])
+def test_threads_that_read_in_turns(where, rows):
+    """As those of DuckDB do. Each of them lives on."""
+    texts = make_rows(5, 12000)
+    kept = simidx.dedup(arrow_rows.Producer(batches(texts, rows)), threads=2)
+    n = 0
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        for one, other in zip(kept, iter(lambda: pool.submit(next, kept, b"").result(60), None)):
+            n += len(one) + len(other)
+    n += sum(map(len, kept))
+    assert n == len(kept_of(simidx.dedup(arrow_rows.Producer(batches(texts, rows)))))
+
+
+def test_duckdb_reads_with_its_threads(tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    texts = make_rows(6, 20000)
+    kept = simidx.dedup(arrow_rows.Producer(batches(texts, 1000)))
+    with duckdb.connect() as connection:
+        connection.sql(f"copy (from kept) to '{tmp_path}/kept.parquet'")
+        ((n,),) = connection.sql(f"select count(*) from '{tmp_path}/kept.parquet'").fetchall()
+    assert n == kept.kept > 0
+
+
+def test_states_of_one_that_has_ended(where):
+    texts = ["one two three four five six", "seven eight nine ten eleven"]
+
+    def begin(**more):
+        return simidx.dedup(arrow_rows.Producer(batches(texts * 2, 1)), **more)
+
+    def close_it(_row):
+        with pytest.raises(simidx.StateError, match="at work"):
+            kept.close()
+
+    kept = begin(evidence=close_it)
+    assert sum(map(len, kept)) == 2
+    for rows in (0, 1):
+        kept = begin()
+        assert len([next(kept) for _ in range(rows)]) == rows
+        kept.close()
+        assert list(kept) == []
+    with pytest.raises(simidx.StateError, match="it was closed"):
+        kept.__arrow_c_stream__()
+    kept = begin(evidence=lambda row: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        list(kept)
+    kept.close()
+    with pytest.raises(simidx.StateError, match="it has failed"):
+        next(kept)
+    with simidx.Index(where, create=True, texts=True) as index:
+        with begin(index=index) as kept, pytest.raises(simidx.StateError, match="deduplication"):
+            index.load(kept)
+        # Its own streams keep the class of an exception.
+        with pytest.raises(ZeroDivisionError):
+            index.load(begin(evidence=lambda row: 1 / 0))
+        assert index.load(begin()) == 2
+
+
+def test_against_is_an_index_or_a_path_or_several(where):
+    texts = ["one two three four five six", "seven eight nine ten eleven"]
+
+    def left(against):
+        return kept_of(simidx.dedup(arrow_rows.Producer(batches(texts, 5)), against=against))
+
+    with simidx.Index(where, create=True, texts=True) as index:
+        assert left(index) == [0, 1]
+        index.add(texts[:1])
+        assert left(index) == left([index]) == left(where) == left([pathlib.Path(where)]) == [1]
+        with pytest.raises(simidx.ArgumentError, match="against: an Index or its path"):
+            left([5])
+    with pytest.raises(simidx.NotFoundError):
+        left(where + "no")
+
+
+def test_evidence_is_read_by_parent_and_child(tmp_path):
+    evidence = simidx.Evidence(tmpdir=tmp_path)
+    row = simidx.Row(1, "a", 0, "b", None, None, 0.5, "text")
+    for n in (4096, 4096, 3):
+        evidence.add([row] * n)
+    batches_of_it = iter(evidence)
+    first = len(next(batches_of_it))
+    if not (child := os.fork()):
+        list(evidence)
+        del evidence
+        gc.collect()
+        os._exit(0)
+    assert first + sum(map(len, batches_of_it)) == len(evidence) == 8195
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert sum(map(len, evidence)) == 8195

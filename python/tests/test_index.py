@@ -2,11 +2,15 @@
 # Copyright the libsimidx authors
 """An Index against what a loop over all documents finds."""
 
+import copy
+import pickle
 import random
 from array import array
 
+import arrow_rows
 import pytest
 import simidx
+from simidx import _tables
 
 ALL = 2**64 - 1
 
@@ -114,7 +118,7 @@ def test_numbers_come_from_buffers_arrays_and_lists(where):
         found = index.search_many(numpy.array([ALL], numpy.uint64), radius=0)
         assert numpy.asarray(found.ids).tolist() == [2, 5, 8, 11, 14]
         for odd in (numpy.array([1.5]), numpy.array([[1]], numpy.uint64), array("H", [1])):
-            with pytest.raises(simidx.ArgumentError, match="buffer of 64-bit integers"):
+            with pytest.raises(simidx.ArgumentError, match="fingerprints: 64-bit integers"):
                 index.add(odd)
 
 
@@ -249,3 +253,40 @@ def test_an_index_of_texts_says_when_it_is_closed(where):
     for nothing in (lambda: simidx.fingerprint(None), lambda: simidx.fingerprints(None)):
         with pytest.raises(simidx.ArgumentError):
             nothing()
+
+
+def test_what_is_no_column_is_refused_by_its_name(where):
+    rows = arrow_rows.Producer([[("text", "u", ["a"])]])
+    with simidx.Index(where, create=True, times=True) as index:
+        index.add([1], labels=["/a"])
+        for call, error, says in (
+            (lambda: index.add(rows), simidx.ArgumentError, "one column is expected"),
+            (lambda: index.search(5.0), TypeError, "texts are expected, not float"),
+            (lambda: index.add([1], times=array("Q", [1])), simidx.ArgumentError, "^times: 32-bit"),
+            (lambda: index.add([1], ids=array("d", [1])), simidx.ArgumentError, "^ids: 64-bit"),
+            (lambda: index.delete(labels=["/a", None]), simidx.ArgumentError, "label 1 is None"),
+        ):
+            with pytest.raises(error, match=says):
+                call()
+        assert len(index) == 1
+        rows = [("fp", "L", [2**63, 7]), ("label", "u", [None, None])]
+        (batch,) = _tables.Stream(arrow_rows.Producer([rows]))
+        index.add(batch.column("fp"), labels=batch.column("label"))
+        assert [document.fingerprint for document in index] == [1, 2**63, 7]
+        assert list(index.search_many([1], radius=0, threads=10**6).ids) == [0]
+        for copying in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match="open its path again"):
+                copying(index)
+
+
+def test_load_after_the_directory_of_the_process_has_changed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with simidx.Index("it", create=True) as index:
+        index.add([1])
+        (tmp_path / "sub").mkdir()
+        monkeypatch.chdir(tmp_path / "sub")
+        simidx.Index("it", create=True).close()
+        assert index.load(arrow_rows.Producer([[("fp", "L", [2, 3])]])) == 2
+        assert len(index) == 3
+        with simidx.Index("it") as other:
+            assert len(other) == 0

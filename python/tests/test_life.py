@@ -190,6 +190,26 @@ def test_a_deduplication_cannot_begin_while_another_thread_closes(where):
     close.join()
 
 
+def test_a_close_that_is_given_up_leaves_that_of_another_thread(where):
+    """It goes on waiting, so nothing may begin that would use what it then closes."""
+    texts = [f"{i} {i + 1} {i * 7} alpha beta" for i in range(3000)]
+    index = simidx.Index(where, create=True, texts=True)
+    index.add(texts)
+    search = threading.Thread(target=lambda: index.search_many(texts * 2, radius=24, threads=1))
+    search.start()
+    time.sleep(0.3)
+    close = threading.Thread(target=index.close)
+    close.start()
+    time.sleep(0.1)
+    interrupt(index.close)
+    assert search.is_alive()
+    for how in ({"index": index}, {"against": [index]}):
+        with pytest.raises(simidx.Error, match="closed"):
+            simidx.dedup_texts(["a b c"], **how)
+    search.join()
+    close.join()
+
+
 def test_a_signal_handler_that_closes_what_its_call_uses(where):
     """It is told so: waiting for the call would be for ever."""
 
