@@ -118,11 +118,12 @@ static int is_chunks(PyObject *object)
 
 static struct arrow_held *chunk(PyObject *chunks, Py_ssize_t i)
 {
-	struct arrow_held *held = arrow_of_object(PyTuple_GetItem(chunks, i));
+	PyObject *batch = PyTuple_GetItem(chunks, i);
 
-	if (!held && !PyErr_Occurred())
-		PyErr_SetString(PyExc_TypeError, "a chunk is no Arrow array");
-	return held;
+	if (py_is_batch(batch))
+		return arrow_of_object(batch);
+	PyErr_SetString(PyExc_TypeError, "a chunk is no Batch");
+	return NULL;
 }
 
 /* Rows of all chunks; -1 with an exception. */

@@ -184,6 +184,9 @@ def test_columns_in_chunks_of_other_kinds(where):
             index.search_many(Column("I", [1, 2], [1, 1]))
         with pytest.raises(simidx.ArgumentError, match="ids: .*64-bit"):
             index.add(["a", "b"], ids=Column("u", ["1", "2"], [1, 1]))
+        mixed = (Column("u", ["a"], [1]).chunks[0], "b")
+        with pytest.raises(TypeError, match="no Batch"):
+            index._index.put(False, (None, mixed, None, None, None))
         with pytest.raises(simidx.ArgumentError, match="text 1 is None"):
             index.add(Column("u", ["a", None], [1, 1]))
         assert len(index) == 0
