@@ -269,11 +269,13 @@ typedef struct simidx_dedup_options {
  *                and check fingerprints of an extractor and with SIMIDX_CREATE_FP2, for features
  *                with SIMIDX_CREATE_FP2 alone, for bare fingerprints without either; never with
  *                SIMIDX_CREATE_NO_IDS
- * @param writer  of the index. With SIMIDX_DEDUP_LASTING its transaction is open only while a
- *                batch is decided, within one call; otherwise, where other writers would wait as
- *                long as the caller takes, from the first simidx_dedup_add() to the end of
- *                simidx_dedup_flush(). At other times, and in calls.committing, the caller may use
- *                it, but must not leave a transaction open. Both are borrowed and must live longer
+ * @param writer  of the index. Its transaction is open only while a batch is decided, within one
+ *                call. With SIMIDX_DEDUP_LASTING others may write to the index between calls.
+ *                Otherwise batches are searched before their transaction, while the caller adds
+ *                rows: nobody else may put documents into the index until simidx_dedup_flush()
+ *                has returned, or rows that are near to them may stay. Between calls, and in
+ *                calls.committing, the caller may use the writer for other things, but must not
+ *                leave a transaction open. Both are borrowed and must live longer
  * @param out     for simidx_dedup_close()
  * @return SIMIDX_OK; SIMIDX_E_ARG for a value out of range or calls.decided = NULL;
  *         SIMIDX_E_MISMATCH if the index does not hold such rows (the text says what it holds),

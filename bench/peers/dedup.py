@@ -69,7 +69,10 @@ def main():
     build, rows = os.path.abspath(options.build), os.path.abspath(options.rows)
     runs = commands(build, rows)
     if options.only:
-        runs = {name: runs[name] for name in options.only.split(",") if name in runs}
+        names = options.only.split(",")
+        if not set(names) <= set(runs):
+            parser.error(f"--only {options.only}: there are {', '.join(runs)}")
+        runs = {name: runs[name] for name in names}
     times = {name: [] for name in runs}
     memory, judged = {}, {}
     directory = tempfile.mkdtemp(prefix="peers-")

@@ -205,15 +205,19 @@ static int has_nulls(const struct ArrowArray *array)
 static const void *numbers_of(const struct arrow_held *held, size_t width, const char *what)
 {
 	const struct ArrowArray *array = arrow_array(held);
-	const char *format = arrow_schema(held)->format;
-	int fits = format[0] && !format[1] && strchr(width == 8 ? "lL" : "iI", format[0]);
+	const struct ArrowSchema *schema = arrow_schema(held);
+	const char *format = schema->format;
+	/* Of a dictionary these are numbers of its values, which nobody means. */
+	int fits = format[0] && !format[1] && strchr(width == 8 ? "lL" : "iI", format[0]) &&
+		   !schema->dictionary;
 
 	if (fits && !has_nulls(array))
 		return array->length ? (const char *)array->buffers[1] +
 					       (size_t)array->offset * width
 				     : "";
 	py_refuse("%s: an Arrow array of %zu-bit integers without nulls is expected, not one of "
-		  "type \"%.40s\"%s", what, 8 * width, format, fits ? " with nulls" : "");
+		  "type \"%.40s\"%s", what, 8 * width, format,
+		  schema->dictionary ? " with a dictionary" : fits ? " with nulls" : "");
 	return NULL;
 }
 

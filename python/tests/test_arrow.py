@@ -194,6 +194,16 @@ def test_columns_in_chunks_of_other_kinds(where):
         list(simidx.dedup(Column("u", ["a", "b"], [1, 1])))
 
 
+def test_a_dictionary_is_no_column_of_numbers(where):
+    """Its array has the numbers of its values, of the same width as ids."""
+    pa = pytest.importorskip("pyarrow")
+    ids = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array([700, 800]))
+    with simidx.Index(where, create=True) as index:
+        with pytest.raises(simidx.ArgumentError, match="^ids: .* with a dictionary"):
+            index.add([1, 2], ids=ids)
+        assert len(index) == 0
+
+
 def test_columns_of_other_libraries(where):
     numpy = pytest.importorskip("numpy")
     texts = ["one two three four", "five six seven"]

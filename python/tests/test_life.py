@@ -2,6 +2,7 @@
 # Copyright the libsimidx authors
 """Closing, threads, fork() and Ctrl-C."""
 
+import contextlib
 import gc
 import os
 import random
@@ -172,41 +173,68 @@ def test_close_waits_for_other_threads(where):
     assert len(set(seen)) == 1
 
 
+@contextlib.contextmanager
+def in_use(index):
+    """A thread is in a call of the index: it waits for a load by another object, until the end."""
+    (batch,) = _tables.Stream(arrow_rows.Producer([[("text", "u", ["one two three"])]]))
+    begun, may_end = threading.Event(), threading.Event()
+
+    def batches():
+        yield batch
+        begun.set()
+        may_end.wait()
+
+    class Slow:
+        def __arrow_c_stream__(self, requested_schema=None):
+            return _simidx.export_stream(batches(), batch)
+
+    def load():
+        with simidx.Index(index.path) as other:
+            other.load(Slow())
+
+    def add():
+        with contextlib.suppress(simidx.Error):  # the index is another one then
+            index.add(["four five six"])
+
+    threads = [threading.Thread(target=target) for target in (load, add)]
+    threads[0].start()
+    begun.wait()
+    threads[1].start()
+    time.sleep(0.2)
+    try:
+        yield
+    finally:
+        may_end.set()
+        for thread in threads:
+            thread.join()
+
+
 def test_a_deduplication_cannot_begin_while_another_thread_closes(where):
-    """close() waits for a search, and what begins meanwhile may not use what it then closes."""
-    texts = [f"{i} {i + 1} {i * 7} alpha beta" for i in range(3000)]
+    """close() waits for a call, and what begins meanwhile may not use what it then closes."""
     index = simidx.Index(where, create=True, texts=True)
-    index.add(texts)
-    search = threading.Thread(target=lambda: index.search_many(texts, radius=24, threads=1))
-    search.start()
-    time.sleep(0.3)
     close = threading.Thread(target=index.close)
-    close.start()
-    time.sleep(0.1)
-    with pytest.raises(simidx.StateError):
-        simidx.dedup_texts(["a b c"], index=index)
-    assert search.is_alive(), "it is refused at once"
-    search.join()
+    with in_use(index):
+        close.start()
+        time.sleep(0.2)
+        with pytest.raises(simidx.StateError):
+            _simidx.Dedup(index._index, [], 0.8, 0, 1, 0, None)
+        assert close.is_alive()
     close.join()
 
 
 def test_a_close_that_is_given_up_leaves_that_of_another_thread(where):
     """It goes on waiting, so nothing may begin that would use what it then closes."""
-    texts = [f"{i} {i + 1} {i * 7} alpha beta" for i in range(3000)]
     index = simidx.Index(where, create=True, texts=True)
-    index.add(texts)
-    search = threading.Thread(target=lambda: index.search_many(texts * 2, radius=24, threads=1))
-    search.start()
-    time.sleep(0.3)
+    another = simidx.Index(where + "2", create=True, texts=True)
     close = threading.Thread(target=index.close)
-    close.start()
-    time.sleep(0.1)
-    interrupt(index.close)
-    assert search.is_alive()
-    for how in ({"index": index}, {"against": [index]}):
-        with pytest.raises(simidx.Error, match="closed"):
-            simidx.dedup_texts(["a b c"], **how)
-    search.join()
+    with in_use(index):
+        close.start()
+        time.sleep(0.2)
+        interrupt(index.close)
+        for own, others in ((index, []), (another, [index])):
+            with pytest.raises(simidx.Error, match="closed"):
+                _simidx.Dedup(own._index, [i._index for i in others], 0.8, 0, 1, 0, None)
+        assert close.is_alive()
     close.join()
 
 
