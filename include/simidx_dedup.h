@@ -33,6 +33,11 @@
  * a row are those that its query finds among the rows kept before it, ordered by distance and then
  * by their place in the input. Of these the first SIMIDX_DEDUP_MOST_COMPARED, or all, are compared,
  * until one is similar enough; and beyond them one of the same bytes.
+ *
+ * A text that has too few runs of five words in common with all texts before it for one of them to
+ * be near is not searched. That is told by 24 of its runs, a random sample: of a text that is just
+ * as similar to a kept one as it must be, wrongly with a chance of at most 1 in 100,000, and hardly
+ * ever of one that is more similar. Then it is kept (doc/dedup-design.md).
  */
 
 #ifndef SIMIDX_DEDUP_H
@@ -255,12 +260,17 @@ typedef struct simidx_dedup_options {
 	    kept, and compared with by what they remember. Borrowed; not with SIMIDX_DEDUP_PAIRS */
 	simidx *const *against;
 	size_t n_against;
+	/** Memory for telling which texts need no search, as they share too little with all before
+	    them, at most: 1 MB at first, later up to 64 bytes a text. Where that is not enough,
+	    more and more texts are searched. 0 = all are, as always with SIMIDX_DEDUP_LASTING */
+	uint64_t unsearched_bytes;
 } simidx_dedup_options;
 
 #define SIMIDX_DEDUP_OPTIONS_INIT                                                             \
 	{ sizeof(simidx_dedup_options), SIMIDX_DEDUP_TEXTS, 0, SIMIDX_DEDUP_SIMILARITY, -1, -1, \
 	  1, 4096, (uint64_t)32 << 20, NULL, UINT64_MAX,                                        \
-	  { NULL, NULL, NULL, NULL, NULL, NULL }, SIMIDX_DEDUP_FINGERPRINT, 0, NULL, 0 }
+	  { NULL, NULL, NULL, NULL, NULL, NULL }, SIMIDX_DEDUP_FINGERPRINT, 0, NULL, 0,         \
+	  (uint64_t)64 << 20 }
 
 /**
  * Begin to decide.
@@ -314,8 +324,9 @@ int simidx_dedup_add(simidx_dedup *dedup, const simidx_dedup_row *row, simidx_er
  *         simidx_reader_search() return. Nothing of the batch is stored then, unless it says
  *         SIMIDX_E_UNKNOWN.
  *
- * Cost: for each row a fingerprint and a search; for each candidate that is compared its text is
- * read again and made into shingles. With SIMIDX_DEDUP_ASK no candidate ends that, so there are up
+ * Cost: for each row a fingerprint, and a search unless it needs none
+ * (simidx_dedup_counts.unsearched); for each candidate that is compared its text is read again and
+ * made into shingles. With SIMIDX_DEDUP_ASK no candidate ends that, so there are up
  * to SIMIDX_DEDUP_MOST_COMPARED of them, or with SIMIDX_DEDUP_COMPARE_ALL any number, but for those
  * that calls.skips leaves out.
  */
@@ -376,6 +387,8 @@ typedef struct simidx_dedup_counts {
 	                        program, in an index with notes; fingerprints have decided */
 	uint64_t too_long;   /**< comparisons for which there was no memory for an earlier text: its
 	                        sketch, or fingerprints have decided */
+	uint64_t unsearched; /**< texts that were not searched, as they share too little with all
+	                        before them */
 } simidx_dedup_counts;
 
 /** Count, for the batches that are decided. Between two calls of the same thread. */

@@ -52,7 +52,17 @@ typedef struct simidx_feature {
 	uint32_t reserved; /**< zero */
 } simidx_feature;
 
-/** A fingerprint with what was known when it was made. */
+/** Least hashes that a sketch has at most. */
+#define SIMIDX_SKETCH_MOST_LEAST 32
+
+/**
+ * A fingerprint with what was known when it was made.
+ *
+ * The least hashes are a sketch of the set of runs of five words of a text (bottom-k sketch: Cohen
+ * and Kaplan, "Summarizing Data using Bottom-k Sketches", PODC 2007). As hashes are spread evenly,
+ * they are a random sample of the set, and two texts that have most of their runs in common have
+ * most of these in common.
+ */
 typedef struct simidx_sketch {
 	size_t size;            /**< sizeof(simidx_sketch); SIMIDX_SKETCH_INIT sets it */
 	uint64_t fp;            /**< the fingerprint, in the low `bits` bits */
@@ -67,16 +77,20 @@ typedef struct simidx_sketch {
 	uint32_t bits;          /**< f */
 	uint32_t flags;         /**< SIMIDX_SKETCH_ flags that were asked for, and results */
 	uint64_t squares[2];    /**< the sum of the squared weights, the low half first */
+	uint64_t least[SIMIDX_SKETCH_MOST_LEAST]; /**< the least hashes of runs of five words, each
+	                             once, ascending; 0 behind them */
+	uint64_t n_least;       /**< how many: fewer than the most only if there are no others */
 } simidx_sketch;
 
 #define SIMIDX_SKETCH_INIT                                                                    \
-	{ sizeof(simidx_sketch), 0, 0, { 0 }, { 0 }, { 0 }, { 0 }, 0, 0, 0, 0, { 0 } }
+	{ sizeof(simidx_sketch), 0, 0, { 0 }, { 0 }, { 0 }, { 0 }, 0, 0, 0, 0, { 0 }, { 0 }, 0 }
 
 #define SIMIDX_SKETCH_FP2 1u     /**< compute fp2, sums2 (and weights2, with _WEIGHTS) */
 #define SIMIDX_SKETCH_WEIGHTS 2u /**< compute weights */
 #define SIMIDX_SKETCH_SHORT 4u   /**< result: a text with few tokens (simidx_text_options) */
 #define SIMIDX_SKETCH_TRIPLES 16u /**< result: fp2 was made from runs of three words */
 #define SIMIDX_SKETCH_EMPTY 8u   /**< result: no feature has a weight above 0 */
+#define SIMIDX_SKETCH_LEAST 32u  /**< note the least hashes; only libsimidx-text can */
 
 /**
  * SimHash of weighted features (Charikar 2002; Manku et al., section 2).

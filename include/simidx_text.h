@@ -166,7 +166,10 @@ void simidx_text_close(simidx_text *text);
  *
  * @param utf8   `size` bytes; may be NULL when size is 0
  * @param size   at most 2^30
- * @param flags  0 or SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS
+ * @param flags  any of SIMIDX_SKETCH_FP2, SIMIDX_SKETCH_WEIGHTS, SIMIDX_SKETCH_LEAST; or 0
+ *               The least hashes are noted, and SIMIDX_SKETCH_LEAST is set in the result, if all
+ *               words count as they are, each alone and with its neighbours: with extractor
+ *               "words12", without other n-grams, lists or stems, and with SIMIDX_SKETCH_FP2
  * @param out    out->size must be set; n_tokens and the flag SIMIDX_SKETCH_SHORT tell how much
  *               the fingerprint rests on
  * @return SIMIDX_OK; SIMIDX_E_RANGE when the text is too long; SIMIDX_E_NOMEM

@@ -339,6 +339,8 @@ lib_text_libsx_text_la_SOURCES = \
 	lib/text/sx_text_filter.h \
 	lib/text/sx_text_grams.c \
 	lib/text/sx_text_grams.h \
+	lib/text/sx_text_least.c \
+	lib/text/sx_text_least.h \
 	lib/text/sx_text_lists.c \
 	lib/text/sx_text_lists.h \
 	lib/text/sx_text_lists_load.c \

@@ -206,6 +206,7 @@ unit_tools = \
 	tests/unit/t_qr_words.c \
 	tools/query/qr_words.c \
 	tests/unit/t_sd_note.c \
+	tests/unit/t_sd_seen.c \
 	tests/unit/t_sd_set_sketch.c \
 	tests/unit/t_sd_texts.c
 
@@ -219,12 +220,14 @@ unit_text = \
 	tests/unit/t_dedup_nearest.c \
 	tests/unit/t_dedup_refused.c \
 	tests/unit/t_dedup_turns.c \
+	tests/unit/t_dedup_unsearched.c \
 	tests/unit/t_sd_shingles.c \
 	tests/unit/t_text.c \
 	tests/unit/t_text_ascii.c \
 	tests/unit/t_text_long.c \
 	tests/unit/t_text_extract.c \
 	tests/unit/t_text_hashes.c \
+	tests/unit/t_text_least.c \
 	tests/unit/t_text_profile.c \
 	tests/unit/t_text_query.c \
 	tests/unit/t_text_struct.c

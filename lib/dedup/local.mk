@@ -33,6 +33,8 @@ lib_dedup_libsd_la_SOURCES = \
 	lib/dedup/sd_remember.h \
 	lib/dedup/sd_row.c \
 	lib/dedup/sd_row.h \
+	lib/dedup/sd_seen.c \
+	lib/dedup/sd_seen.h \
 	lib/dedup/sd_set_sketch.c \
 	lib/dedup/sd_set_sketch.h \
 	lib/dedup/sd_shingles.c \

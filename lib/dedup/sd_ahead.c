@@ -68,6 +68,7 @@ static int run(simidx_dedup *dedup,
 static int step_sketch(simidx_dedup *dedup, unsigned number, size_t i, simidx_error *err)
 {
 	const unsigned flags = SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS;
+	const unsigned text_flags = flags | (dedup->seen ? SIMIDX_SKETCH_LEAST : 0);
 	struct sd_thread *thread = &dedup->thread[number];
 	struct sd_item *item = &dedup->item[i];
 	const simidx_dedup_row *row = &item->row;
@@ -76,7 +77,7 @@ static int step_sketch(simidx_dedup *dedup, unsigned number, size_t i, simidx_er
 	item->sketch.size = sizeof(item->sketch);
 	simidx_text_limit(thread->text, (size_t)thread->bytes);
 	if (dedup->options.kind == SIMIDX_DEDUP_TEXTS)
-		rc = simidx_text_fingerprint(thread->text, row->text, row->text_size, flags,
+		rc = simidx_text_fingerprint(thread->text, row->text, row->text_size, text_flags,
 					     &item->sketch, err);
 	else if (dedup->options.kind == SIMIDX_DEDUP_FEATURES)
 		rc = simidx_sketch_make(row->features, row->n_features, SIMIDX_DEFAULT_BITS, flags,
@@ -91,6 +92,32 @@ static int step_sketch(simidx_dedup *dedup, unsigned number, size_t i, simidx_er
 	dedup->fp[i] = item->sketch.fp;
 	if (!rc && !sd_is_empty(item) && !sd_is_asked(item))
 		rc = sd_against_find(dedup, thread, item, err);
+	return rc;
+}
+
+/* The index has more than what was added. */
+static void forget_seen(simidx_dedup *dedup)
+{
+	sd_seen_close(dedup->seen);
+	dedup->seen = NULL;
+}
+
+/* Tell which rows are new, in their order, as each counts for those behind it. Rows that are left
+   out later count, too: what is in them is in what they are near to. */
+static int tell_new(simidx_dedup *dedup, simidx_error *err)
+{
+	int rc = SIMIDX_OK;
+
+	for (size_t i = 0; !rc && i < dedup->n; i++) {
+		struct sd_item *item = &dedup->item[i];
+
+		if (sd_is_empty(item) || item->is_out)
+			continue;
+		item->is_new = sd_seen_is_new(dedup->seen, &item->sketch);
+		dedup->thread[0].n_unsearched += (unsigned)item->is_new;
+		if (!sd_is_asked(item))
+			rc = sd_seen_add(dedup->seen, &item->sketch, err);
+	}
 	return rc;
 }
 
@@ -191,7 +218,8 @@ static int step_search(simidx_dedup *dedup, unsigned number, size_t i, simidx_er
 	size_t n;
 	int rc;
 
-	if (sd_is_empty(item) || item->is_out)
+	item->is_searched = item->is_new;
+	if (sd_is_empty(item) || item->is_out || item->is_new)
 		return SIMIDX_OK;
 	rc = simidx_reader_search_beside(thread->reader, &item->query, dedup->fp, i, &results,
 					 &beside, &n, err);
@@ -221,6 +249,10 @@ static int run_all(simidx_dedup *dedup, simidx_error *err)
 	if (rc || !dedup->verifies)
 		return rc;
 	rc = sd_kept_documents(dedup->kept, &dedup->documents, err);
+	if (!rc && dedup->documents != dedup->n_before)
+		forget_seen(dedup);
+	if (!rc && dedup->seen)
+		rc = tell_new(dedup, err);
 	if (!rc)
 		rc = run(dedup, step_search, err);
 	return rc ? rc : run(dedup, step_set, err);

@@ -26,6 +26,11 @@
 
 /* ---- life ---- */
 
+static int is_lasting(const simidx_dedup *dedup)
+{
+	return (dedup->options.flags & SIMIDX_DEDUP_LASTING) != 0;
+}
+
 static int check_options(const simidx_dedup_options *options, simidx_error *err)
 {
 	if (!options)
@@ -93,6 +98,17 @@ static int open_thread(simidx_dedup *dedup, simidx *index, unsigned number, simi
 	return thread->texts ? sd_shingler_open(&thread->shingler, err) : sx_fail_nomem(err);
 }
 
+/* What others put into a lasting index is not known. */
+static int open_seen(simidx_dedup *dedup, simidx_error *err)
+{
+	const simidx_dedup_options *options = &dedup->options;
+
+	if (!dedup->verifies || is_lasting(dedup) || options->unsearched_bytes < SD_SEEN_LEAST)
+		return SIMIDX_OK;
+	dedup->seen = sd_seen_open(options->similarity, options->unsearched_bytes);
+	return dedup->seen ? SIMIDX_OK : sx_fail_nomem(err);
+}
+
 static int open_parts(simidx_dedup *dedup, simidx *index, simidx_error *err)
 {
 	const simidx_dedup_options *options = &dedup->options;
@@ -112,6 +128,8 @@ static int open_parts(simidx_dedup *dedup, simidx *index, simidx_error *err)
 		rc = look_at_notes(dedup, index, err);
 	if (!rc)
 		rc = sd_against_check(options, index, err);
+	if (!rc)
+		rc = open_seen(dedup, err);
 	for (unsigned i = 0; !rc && i < options->threads; i++)
 		rc = open_thread(dedup, index, i, err);
 	return rc;
@@ -195,6 +213,7 @@ void simidx_dedup_close(simidx_dedup *dedup)
 		sd_shingles_free(&thread->other);
 	}
 	sd_texts_close(dedup->texts);
+	sd_seen_close(dedup->seen);
 	sd_kept_close(dedup->kept);
 	free(dedup->item);
 	free(dedup->filling.item);
@@ -215,13 +234,14 @@ static void count(simidx_dedup *dedup)
 	simidx_dedup_counts *counts = &dedup->counts;
 
 	counts->empty = counts->foreign = counts->changed = counts->unread = 0;
-	counts->too_long = 0;
+	counts->too_long = counts->unsearched = 0;
 	for (unsigned i = 0; i < dedup->options.threads; i++) {
 		const struct sd_thread *thread = &dedup->thread[i];
 
 		counts->empty += thread->n_empty;
 		counts->foreign += thread->n_foreign;
 		counts->too_long += thread->n_too_long;
+		counts->unsearched += thread->n_unsearched;
 		if (thread->texts)
 			sd_texts_count(thread->texts, &counts->changed, &counts->unread);
 	}
@@ -282,11 +302,6 @@ void simidx_dedup_limit(simidx_dedup *dedup, uint64_t bytes)
 }
 
 /* ---- batches ---- */
-
-static int is_lasting(const simidx_dedup *dedup)
-{
-	return (dedup->options.flags & SIMIDX_DEDUP_LASTING) != 0;
-}
 
 /* Nobody knows yet which rows are going to be kept: an index on another machine is asked for the
    labels of all of them, once. */

@@ -20,6 +20,7 @@
 #include "dedup/sd_kept.h"
 #include "dedup/sd_note.h"
 #include "dedup/sd_row.h"
+#include "dedup/sd_seen.h"
 #include "dedup/sd_shingles.h"
 #include "dedup/sd_texts.h"
 
@@ -61,6 +62,7 @@ struct sd_item {
 	size_t n_brief;
 	unsigned char *full;     /* a note with its text: `n_full` bytes, or 0 */
 	size_t n_full;
+	int is_new;              /* nothing before it can be near to it: it is not searched */
 	int is_exhausted;        /* another index had more than it was compared with */
 	int is_out;              /* known ahead: it is near to something, and not kept */
 	simidx_dedup_near out;   /* if keeper is SIMIDX_DEDUP_AGAINST: to this */
@@ -81,6 +83,7 @@ struct sd_thread {
 	uint64_t bytes;          /* of memory for its work; 0 = no limit */
 	int is_ahead;            /* what needs more memory is left to the decision */
 	uint64_t n_empty;
+	uint64_t n_unsearched;   /* of all threads, in the first one */
 	uint64_t n_foreign;      /* notes that say nothing */
 	uint64_t n_too_long;     /* comparisons for which memory was short */
 };
@@ -111,6 +114,7 @@ struct simidx_dedup {
 	int has_notes;           /* the index */
 	struct sd_kept *kept;
 	struct sd_texts *texts;
+	struct sd_seen *seen;    /* all that is kept was added; or NULL */
 	struct sd_thread *thread;
 	struct sd_filling filling; /* the next batch */
 	uint64_t limit;          /* of memory for the work at the next batch; 0 = none */

@@ -51,6 +51,8 @@ static int count_stretch(simidx_text *text, const uint8_t *utf8, size_t size,
 			break;
 		sx_words_hash(words);
 		rc = sx_features_count(&text->features, words, err);
+		if (text->has_least && !rc)
+			sx_least_add(&text->least, words);
 		if (triples && !rc)
 			rc = sx_triples_add(triples, words->hash + words->n_old,
 					    words->n - words->n_old, err);
@@ -65,6 +67,7 @@ static int count_plain(simidx_text *text, const uint8_t *utf8, size_t size, sx_t
 	int rc = SIMIDX_OK;
 
 	sx_words_begin(&text->words);
+	sx_least_begin(&text->least);
 	for (; size && !rc; utf8 += n, size -= n) {
 		n = sx_stretch(utf8, size, text->stretch, text->stretch_max);
 		rc = count_stretch(text, utf8, n, triples, err);
@@ -354,6 +357,7 @@ int simidx_text_fingerprint(simidx_text *text, const void *utf8, size_t size, un
 {
 	simidx_sketch own, *sketch;
 	struct sketches sums = { .first = SIMIDX_SKETCH_INIT, .second = SIMIDX_SKETCH_INIT };
+	const unsigned sketch_flags = SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS;
 	sx_triples *triples = NULL;
 	uint64_t n_words;
 	int rc;
@@ -364,7 +368,7 @@ int simidx_text_fingerprint(simidx_text *text, const void *utf8, size_t size, un
 		return sx_fail(err, SIMIDX_E_ARG, "no sketch, or its size is not set");
 	if (!text || (!utf8 && size))
 		return sx_fail(err, SIMIDX_E_ARG, "extractor or text is NULL");
-	if (flags & ~(SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS))
+	if (flags & ~(sketch_flags | SIMIDX_SKETCH_LEAST))
 		return sx_fail(err, SIMIDX_E_ARG, "unknown flags 0x%x", flags);
 	if (size > SX_TEXT_MAX)
 		return sx_fail(err, SIMIDX_E_RANGE, "text of %zu bytes is longer than %zu",
@@ -372,12 +376,19 @@ int simidx_text_fingerprint(simidx_text *text, const void *utf8, size_t size, un
 
 	if (text->settings.triples && flags & SIMIDX_SKETCH_FP2)
 		triples = &text->triples;
-	rc = sum_text(text, utf8, size, flags, triples, &sums, err);
+	text->has_least = triples && text->plain && flags & SIMIDX_SKETCH_LEAST;
+	rc = sum_text(text, utf8, size, flags & sketch_flags, triples, &sums, err);
 	n_words = text->features.n_words;
+	if (!rc)
+		make_sketch(&sums, triples != NULL, sketch);
+	if (!rc && text->has_least) {
+		sx_least_finish(&text->least, sketch);
+		sketch->flags |= SIMIDX_SKETCH_LEAST;
+	}
+	text->has_least = 0;
 	trim(text);
 	if (rc)
 		return rc;
-	make_sketch(&sums, triples != NULL, sketch);
 	sketch->n_tokens = n_words;
 	if (n_words < text->settings.min_tokens)
 		sketch->flags |= SIMIDX_SKETCH_SHORT;

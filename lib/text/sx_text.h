@@ -16,6 +16,7 @@
  *   sx_text_grams        tokens -> n-grams
  *   sx_text_features     n-grams -> counts; words and pairs of words at once
  *   sx_text_triples      runs of three tokens, for the second fingerprint
+ *   sx_text_least        the least of runs of five
  *   sx_text_weight       counts -> weighted features
  *   sx_text_check        texts that show whether two installations agree
  *   sx_text              the handle, which runs the steps; sx_text_open makes it
@@ -38,6 +39,7 @@
 #include "text/sx_text_features.h"
 #include "text/sx_text_filter.h"
 #include "text/sx_text_grams.h"
+#include "text/sx_text_least.h"
 #include "text/sx_text_lists.h"
 #include "text/sx_text_normalise.h"
 #include "text/sx_text_profile.h"
@@ -62,6 +64,8 @@ struct simidx_text {
 	sx_features features;
 	sx_hashes hashes;
 	sx_triples triples; /* what the second fingerprint is made from, with settings.triples */
+	int has_least;      /* of the text at hand the least hashes are asked for: */
+	sx_least least;
 	char profile[SX_PROFILE_SIZE];
 	uint64_t check_fps[SX_N_CHECK_TEXTS];
 };

@@ -140,7 +140,8 @@ simidx_sketch sxt_sketch_of_text(simidx_text *text, const void *utf8, size_t siz
 {
 	simidx_sketch sketch = SIMIDX_SKETCH_INIT;
 
-	ck_assert_sx(simidx_text_fingerprint(text, utf8, size, SXT_SKETCH_ALL, &sketch,
+	ck_assert_sx(simidx_text_fingerprint(text, utf8, size,
+					     SXT_SKETCH_ALL | SIMIDX_SKETCH_LEAST, &sketch,
 					     &sxt_err),
 		     SIMIDX_OK);
 	return sketch;
@@ -160,5 +161,11 @@ void sxt_assert_sketch(const simidx_sketch *got, const simidx_sketch *want, cons
 		      "%s: weights", what);
 	ck_assert_msg(!memcmp(got->weights2, want->weights2, sizeof(got->weights2)),
 		      "%s: weights2", what);
-	ck_assert_msg(got->flags == want->flags && got->bits == want->bits, "%s: flags", what);
+	ck_assert_msg(!((got->flags ^ want->flags) & ~SIMIDX_SKETCH_LEAST) &&
+			      got->bits == want->bits,
+		      "%s: flags", what);
+	if (got->flags & want->flags & SIMIDX_SKETCH_LEAST)
+		ck_assert_msg(got->n_least == want->n_least &&
+				      !memcmp(got->least, want->least, sizeof(got->least)),
+			      "%s: least hashes", what);
 }

@@ -24,7 +24,7 @@ grep -v '^no/such' rejects | sed 's/\t/: /' | while read -r line; do
 	grep -qF -- "$line" err || fail "not told: $line"
 done
 for is in exit:1 write:groups rows:7 documents:4 rejected:3 near:2 groups:1 near_bytes:54 identical_bytes:27 \
-	empty_texts:0 bytes:"$(stat -c %s rows.jsonl)"; do
+	empty_texts:0 unsearched:0 bytes:"$(stat -c %s rows.jsonl)"; do
 	[ "$(of "${is%:*}")" = "${is#*:}" ] || fail "$is: $(cat summary)"
 done
 [ "$(of peak_rss)" -gt 1000000 ] || fail 'no memory'
@@ -37,6 +37,15 @@ rm rejects summary
 run 1 "$dedup" -q --pairs --summary summary rows.jsonl
 [ "$(of pairs)" = 3 ] || fail "--pairs: $(cat summary)"
 rm summary
+# Of three texts of 40 words the third is like the first: it alone is searched, and all with --index.
+for n in 1 2 1; do
+	seq -f "$n%g" -s ' ' 40 | sed 's/.*/{"text":"&"}/'
+done >long.jsonl
+for is in 2 0; do
+	run 0 "$dedup" -q --stream --summary summary $([ $is = 2 ] || echo --index ix) long.jsonl
+	[ "$(of unsearched)" = $is ] || fail "unsearched: $(cat summary)"
+	rm summary
+done
 # A run that fails has one, too.
 run 2 "$dedup" --bits 32 --summary summary rows.jsonl
 says '--bits is about bare fingerprints'

@@ -42,7 +42,7 @@ T_ENDS_WITH(simidx_compact_options, ctx);
 T_ENDS_WITH(simidx_compact_report, new_bytes);
 T_ENDS_WITH(simidx_repair_options, ctx);
 T_ENDS_WITH(simidx_repair_report, header_lost);
-T_ENDS_WITH(simidx_sketch, squares);
+T_ENDS_WITH(simidx_sketch, n_least);
 T_ENDS_WITH(simidx_join_info, members);
 T_ENDS_WITH(simidx_join_options, ctx);
 T_ENDS_WITH(simidx_pairs_taker, groups);

@@ -93,6 +93,7 @@ static int begin(struct work *work)
 	how.flags &= ~SIMIDX_DEDUP_NEAREST;
 	how.batch_rows = memory.batch_documents;
 	how.batch_bytes = memory.batch_bytes;
+	how.unsearched_bytes = memory.unsearched;
 	how.tmpdir = anew->dir;
 	how.calls = (simidx_dedup_calls){ work, hear_decided, NULL, read_text, is_stopped,
 					  NULL };

@@ -30,7 +30,7 @@
  * share of the memory. Another one is read meanwhile. Eight times that is for the work at it, as
  * shingles of the texts need up to four times what these do.
  */
-#define BATCH_DOCUMENTS 2048
+#define BATCH_DOCUMENTS 1024
 #define BATCH_MEMORY (256 * MB)
 #define BATCH_SHARE 32
 #define WORK_SHARE 4
@@ -99,6 +99,7 @@ void dd_memory_divide(struct dd_memory *memory, uint64_t bytes, unsigned threads
 							 BATCH_DOCUMENTS;
 	memory->batch_bytes = bytes / BATCH_SHARE;
 	memory->index_rows = rows < MOST_ROWS ? rows : MOST_ROWS;
+	memory->unsearched = bytes / ROWS_SHARE - memory->index_rows * ROW;
 	memory->work = bytes / WORK_SHARE;
 	memory->reading = bytes / READING_SHARE;
 	memory->tables = bytes / 2 - PROGRAM - threads * THREAD;

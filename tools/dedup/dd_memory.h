@@ -3,10 +3,11 @@
 
 /*
  * How --memory is divided. One half is for documents that wait to be decided, for the work at them,
- * and for the rows that the index has not yet merged. Of the other half, the program and its
- * threads have a fixed part, and the rest is for the tables: what must be known of each file and
- * document until the end of the run. Each document is charged with the most that it can need in the
- * tables, before it is added to them.
+ * and for the rows that the index has not yet merged; what these do not need of their share tells
+ * which texts need no search. Of the other half, the program and its threads have a fixed part, and
+ * the rest is for the tables: what must be known of each file and document until the end of the
+ * run. Each document is charged with the most that it can need in the tables, before it is added to
+ * them.
  *
  * What the tables do not need yet is lent to a text that is longer than all that may wait: to the
  * text itself, and to the work at it.
@@ -24,6 +25,7 @@ struct dd_memory {
 	uint64_t work;          /* bytes for the work at a batch, at least */
 	uint64_t reading;       /* bytes for a row that is longer than a batch, at least */
 	uint64_t index_rows;    /* that are not merged, at most */
+	uint64_t unsearched;    /* bytes for telling which texts need no search, at most */
 	uint64_t tables;        /* bytes */
 	uint64_t charged;       /* of these: added to by the caller, after dd_memory_has() */
 };

@@ -157,6 +157,7 @@ static int open_dedup(struct run *run)
 
 	how.batch_rows = run->memory.batch_documents;
 	how.batch_bytes = run->memory.batch_bytes;
+	how.unsearched_bytes = run->memory.unsearched;
 	how.tmpdir = dd_room_path(run->room);
 	how.calls = (simidx_dedup_calls){ run,	     hear_decided, hear_committing,
 					  read_text, is_stopped,   skips };

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "dedup/sd_seen.h"
+
+#include <stdlib.h>
+
+#include "util/sx_alloc.h"
+#include "util/sx_err.h"
+
+/* Of a filter. With 8 bits and 5 of them set for a hash, 1 of 40 others seems to be there. */
+#define LINE_WORDS 8
+#define LINE_BYTES SD_SEEN_LEAST
+#define LINE_HASHES LINE_BYTES
+#define HASH_BITS 5
+
+/* The first filter has 1 MB; the others are twice as large as the one before. */
+#define FIRST_LINES (((uint64_t)1 << 20) / LINE_BYTES)
+#define MOST_FILTERS 16
+
+/* Words of the runs and tokens of the shingles are not told apart in the same way everywhere. */
+#define MOST_SHARE .9
+
+/* 2^64 divided by the golden ratio. */
+#define FACTOR UINT64_C(0x9e3779b97f4a7c15)
+
+struct filter {
+	uint64_t *word;
+	uint64_t lines; /* below 2^32 */
+	uint64_t room;  /* for so many hashes more */
+};
+
+struct sd_seen {
+	struct filter filter[MOST_FILTERS]; /* hashes are added to the last one */
+	unsigned n;
+	uint64_t lines; /* for so many more there is memory */
+	unsigned least[SD_SEEN_ASKED + 1]; /* of n hashes so many are seen, or a text is new */
+};
+
+/* How many of n hashes are seen at least, of a text that has this share of them in common with one
+   that came before. */
+static unsigned least_seen(unsigned n, double share)
+{
+	double exactly = 1, below = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		exactly *= 1 - share;
+	for (unsigned i = 0; i < n; i++) {
+		below += exactly;
+		if (below > SD_SEEN_CHANCE)
+			return i;
+		exactly *= share / (1 - share) * (n - i) / (i + 1);
+	}
+	return n;
+}
+
+struct sd_seen *sd_seen_open(double similarity, uint64_t most_bytes)
+{
+	struct sd_seen *seen = sx_calloc(1, sizeof(*seen));
+
+	if (!seen)
+		return NULL;
+	seen->lines = most_bytes / LINE_BYTES;
+	for (unsigned n = 0; n <= SD_SEEN_ASKED; n++)
+		seen->least[n] = least_seen(n, similarity < MOST_SHARE ? similarity : MOST_SHARE);
+	return seen;
+}
+
+void sd_seen_close(struct sd_seen *seen)
+{
+	for (unsigned i = 0; seen && i < seen->n; i++)
+		free(seen->filter[i].word);
+	free(seen);
+}
+
+/* The first bits of the least hashes are the same in most; the last ones are as good as any. */
+static uint64_t *line_of(const struct filter *filter, uint64_t hash)
+{
+	return filter->word + ((hash & UINT32_MAX) * filter->lines >> 32) * LINE_WORDS;
+}
+
+static int has(const struct filter *filter, uint64_t hash)
+{
+	const uint64_t *line = line_of(filter, hash);
+	uint64_t bits = hash * FACTOR;
+
+	for (unsigned i = 0; i < HASH_BITS; i++, bits <<= 9)
+		if (!(line[bits >> 61] >> (bits >> 55 & 63) & 1))
+			return 0;
+	return 1;
+}
+
+static void set(struct filter *filter, uint64_t hash)
+{
+	uint64_t *line = line_of(filter, hash), bits = hash * FACTOR, was = UINT64_MAX;
+
+	for (unsigned i = 0; i < HASH_BITS; i++, bits <<= 9) {
+		uint64_t *word = &line[bits >> 61];
+
+		was &= *word >> (bits >> 55 & 63);
+		*word |= (uint64_t)1 << (bits >> 55 & 63);
+	}
+	filter->room -= filter->room ? ~was & 1 : 0;
+}
+
+static int is_seen(const struct sd_seen *seen, uint64_t hash)
+{
+	for (unsigned i = seen->n; i-- > 0;)
+		if (has(&seen->filter[i], hash))
+			return 1;
+	return 0;
+}
+
+int sd_seen_is_new(const struct sd_seen *seen, const simidx_sketch *sketch)
+{
+	size_t n = sketch->n_least < SD_SEEN_ASKED ? sketch->n_least : SD_SEEN_ASKED;
+	unsigned n_seen = 0;
+
+	if (!(sketch->flags & SIMIDX_SKETCH_LEAST))
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		for (unsigned f = 0; f < seen->n; f++)
+			__builtin_prefetch(line_of(&seen->filter[f], sketch->least[i]));
+	for (size_t i = 0; i < n && n_seen < seen->least[n]; i++)
+		n_seen += (unsigned)is_seen(seen, sketch->least[i]);
+	return n_seen < seen->least[n];
+}
+
+/* If there is memory for none, the last one gets too many. */
+static int add_filter(struct sd_seen *seen, simidx_error *err)
+{
+	struct filter *filter = &seen->filter[seen->n];
+	uint64_t lines = FIRST_LINES << seen->n;
+
+	lines = lines < seen->lines ? lines : seen->lines;
+	if (!lines || seen->n == MOST_FILTERS)
+		return SIMIDX_OK;
+	filter->word = sx_calloc(lines * LINE_WORDS, sizeof(*filter->word));
+	if (!filter->word)
+		return sx_fail_nomem(err);
+	filter->lines = lines;
+	filter->room = lines * LINE_HASHES;
+	seen->lines -= lines;
+	seen->n++;
+	return SIMIDX_OK;
+}
+
+int sd_seen_add(struct sd_seen *seen, const simidx_sketch *sketch, simidx_error *err)
+{
+	struct filter *last = &seen->filter[seen->n ? seen->n - 1 : 0];
+	int rc = last->room < sketch->n_least ? add_filter(seen, err) : SIMIDX_OK;
+
+	last = &seen->filter[seen->n ? seen->n - 1 : 0];
+	for (size_t i = 0; !rc && i < sketch->n_least; i++)
+		__builtin_prefetch(line_of(last, sketch->least[i]), 1);
+	for (size_t i = 0; !rc && i < sketch->n_least; i++)
+		set(last, sketch->least[i]);
+	return rc;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Which texts share too little with all that came before for any of that to be near to them, so
+ * that they need not be searched. Most texts of most collections are such.
+ *
+ * A text is known by the least hashes of its runs of three words (SIMIDX_SKETCH_LEAST), which are
+ * a random sample of them. What came before is a set of such hashes, a Bloom filter: it says of
+ * some hashes wrongly that they are there, and then a text is searched in vain; never that they are
+ * not. A text of which a share `similarity` of the shingles is in an earlier one has about the same
+ * share of its runs there, as a run that is not takes a shingle with it. So of the first
+ * SD_SEEN_ASKED of its least hashes about that share is seen; fewer than some are with a chance
+ * below SD_SEEN_CHANCE, and then it is new.
+ *
+ * (Bloom filter: Bloom, "Space/time trade-offs in hash coding with allowable errors", CACM 1970. In
+ * cache lines: Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", WEA
+ * 2007.)
+ */
+
+#ifndef SD_SEEN_H
+#define SD_SEEN_H
+
+#include <simidx_sketch.h>
+
+/** So many of the least hashes of a text are looked up. All that it has are added, which are more:
+ * what is among the first ones of a text is further behind in one with more features. */
+#define SD_SEEN_ASKED 24
+
+/** Of a text that is exactly as similar to an earlier one as is asked for: to be new. */
+#define SD_SEEN_CHANCE 1e-5
+
+/** Bytes of the smallest set. */
+#define SD_SEEN_LEAST 64
+
+struct sd_seen;
+
+/**
+ * Memory: 1 MB at first, and up to 64 bytes for each text that was added. With less than 32 for
+ * each, fewer and fewer are told to be new.
+ *
+ * @param similarity  of texts that are near, above 0 and at most 1
+ * @param most_bytes  of memory, at least SD_SEEN_LEAST
+ * @return NULL when memory is short
+ */
+struct sd_seen *sd_seen_open(double similarity, uint64_t most_bytes);
+
+/** NULL is allowed. */
+void sd_seen_close(struct sd_seen *seen);
+
+/**
+ * Whether nothing that was added can be near to a text.
+ *
+ * @param sketch  with SIMIDX_SKETCH_LEAST and SIMIDX_SKETCH_TRIPLES; others are never new
+ * @return 1 or 0
+ *
+ * Cost: some cache misses at once.
+ */
+int sd_seen_is_new(const struct sd_seen *seen, const simidx_sketch *sketch);
+
+/**
+ * Add a text.
+ *
+ * @return 0 or the code in err: SIMIDX_E_NOMEM
+ */
+int sd_seen_add(struct sd_seen *seen, const simidx_sketch *sketch, simidx_error *err);
+
+#endif /* SD_SEEN_H */

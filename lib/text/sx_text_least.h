@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * The least hashes of runs of five tokens: SIMIDX_SKETCH_LEAST. A token is a word; or a part of
+ * one, if it has other ASCII characters than letters and digits, such as "snake_case" or "3.14".
+ */
+
+#ifndef SX_TEXT_LEAST_H
+#define SX_TEXT_LEAST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <simidx_sketch.h>
+
+#include "text/sx_text_words.h"
+
+/** Tokens whose runs are hashed together, so that the CPU does so side by side. */
+#define SX_LEAST_TOKENS 256
+
+typedef struct sx_least {
+	uint64_t hash[SIMIDX_SKETCH_MOST_LEAST + 1]; /* `n` of them, ascending, each once; and room
+	                      for one that is dropped */
+	size_t n;
+	uint64_t token[SX_LEAST_TOKENS]; /* the hashes of the last ones, `n_tokens` of them */
+	size_t n_tokens;
+} sx_least;
+
+/** Begin a text. */
+void sx_least_begin(sx_least *least);
+
+/** Add the runs that end with the words of a batch that has been hashed, but the old one. */
+void sx_least_add(sx_least *least, const sx_words *words);
+
+/** What a sketch has of the text so far. */
+void sx_least_finish(const sx_least *least, simidx_sketch *sketch);
+
+#endif /* SX_TEXT_LEAST_H */

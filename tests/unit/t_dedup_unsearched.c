@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/* Texts that are not searched: the decisions are those of a run that searches all. */
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <simidx_dedup.h>
+#include <simidx_text.h>
+
+#include "support/sxt.h"
+#include "support/sxt_dedup.h"
+
+#define ROWS 2000
+#define WORDS 120
+#define MAX_TEXT (8 * WORDS)
+#define ASKED_EVERY 9
+
+/* What was decided about a row. */
+struct decision {
+	uint64_t id, keeper;
+	double similarity;
+	size_t n;
+	unsigned flags, reserved;
+};
+
+static char *dir;
+static char text[ROWS][MAX_TEXT];
+static struct decision decision[ROWS], all_searched[ROWS];
+static size_t n_decided;
+static simidx *kept;
+static simidx_writer *writer;
+static simidx_error err;
+
+/* Two of three texts are new; a third is an earlier one of which up to every twelfth word is
+   another one. */
+static void set_up(void)
+{
+	sxt_rng rng;
+
+	dir = sxt_dir_make();
+	sxt_rng_init(&rng, 41);
+	for (size_t i = 0; i < ROWS; i++) {
+		const char *from = text[i ? sxt_rng_below(&rng, i) : 0];
+		uint64_t edits = sxt_rng_below(&rng, 34) / 4;
+		size_t is_copy = i && i % 3 == 2, at = 0;
+
+		for (size_t k = 0; k < WORDS; k++, from += is_copy ? 6 : 0)
+			at += is_copy && sxt_rng_below(&rng, 100) >= edits ?
+				      (size_t)sprintf(text[i] + at, "%.6s", from) :
+				      (size_t)sprintf(text[i] + at, "%05u ",
+						      (unsigned)sxt_rng_below(&rng, 99999));
+	}
+}
+
+static void tear_down(void)
+{
+	free(dir);
+}
+
+static int hear(void *ctx, const simidx_dedup_row *row, const simidx_dedup_near *near, size_t n)
+{
+	struct decision *to = &decision[n_decided++];
+
+	(void)ctx;
+	*to = (struct decision){ .n = n, .flags = row->flags };
+	if (n) {
+		to->id = near->id;
+		to->keeper = near->keeper;
+		to->similarity = near->similarity;
+	}
+	return 0;
+}
+
+static void open_index(const char *name)
+{
+	sxt_dedup_index(dir, name, SIMIDX_DEDUP_TEXTS, 0, &kept, &writer);
+}
+
+static void close_index(void)
+{
+	simidx_writer_close(writer);
+	simidx_close(kept);
+}
+
+static simidx_dedup_options options_of(unsigned threads, size_t batch, unsigned flags)
+{
+	simidx_dedup_options options = SIMIDX_DEDUP_OPTIONS_INIT;
+
+	options.threads = threads;
+	options.batch_rows = batch;
+	options.flags = flags;
+	options.tmpdir = dir;
+	options.calls.decided = hear;
+	return options;
+}
+
+static void add(simidx_dedup *dedup, size_t from, size_t to, int asks)
+{
+	for (size_t i = from; i < to; i++) {
+		simidx_dedup_row row = SIMIDX_DEDUP_ROW_INIT;
+
+		row.text = text[i];
+		row.text_size = strlen(text[i]);
+		row.flags = asks && i % ASKED_EVERY == 0 ? SIMIDX_DEDUP_ASK : 0;
+		ck_assert_int_eq(simidx_dedup_add(dedup, &row, &err), SIMIDX_OK);
+	}
+	ck_assert_int_eq(simidx_dedup_flush(dedup, 1, &err), SIMIDX_OK);
+}
+
+static uint64_t count_unsearched(const simidx_dedup *dedup)
+{
+	simidx_dedup_counts counts = { .size = sizeof(counts) };
+
+	simidx_dedup_count(dedup, &counts);
+	return counts.unsearched;
+}
+
+/* Decide about all rows. Returns how many were not searched. */
+static uint64_t run(const simidx_dedup_options *options)
+{
+	simidx_dedup *dedup;
+	uint64_t unsearched;
+
+	n_decided = 0;
+	ck_assert_int_eq(simidx_dedup_open(kept, writer, options, &dedup, &err), SIMIDX_OK);
+	add(dedup, 0, ROWS, !(options->flags & SIMIDX_DEDUP_PAIRS));
+	unsearched = count_unsearched(dedup);
+	simidx_dedup_close(dedup);
+	ck_assert_uint_eq(n_decided, ROWS);
+	return unsearched;
+}
+
+static uint64_t run_anew(const char *name, const simidx_dedup_options *options)
+{
+	uint64_t unsearched;
+
+	open_index(name);
+	unsearched = run(options);
+	close_index();
+	return unsearched;
+}
+
+static const struct {
+	unsigned threads;
+	size_t batch;
+} shapes[] = { { 1, 4096 }, { 1, 1 }, { 2, 50 }, { 8, 7 } };
+
+static const unsigned ways[] = { 0, SIMIDX_DEDUP_PAIRS, SIMIDX_DEDUP_COMPARE_ALL };
+
+START_TEST(test_decisions_are_the_same)
+{
+	char name[16];
+	uint64_t unsearched = 0;
+	size_t n_near = 0;
+
+	for (size_t i = 0; i <= sizeof(shapes) / sizeof(*shapes); i++) {
+		unsigned threads = i ? shapes[i - 1].threads : 2;
+		size_t batch = i ? shapes[i - 1].batch : 100;
+		simidx_dedup_options options = options_of(threads, batch, ways[_i]);
+
+		options.unsearched_bytes = i ? options.unsearched_bytes : 0;
+		snprintf(name, sizeof(name), "ix%zu", i);
+		unsearched = run_anew(name, &options);
+		if (i) {
+			/* Of the copies those with most edits are new, too. */
+			ck_assert_uint_gt(unsearched, 2 * ROWS / 3);
+			ck_assert_uint_lt(unsearched, 5 * ROWS / 6);
+			ck_assert_int_eq(memcmp(decision, all_searched, sizeof(decision)), 0);
+			continue;
+		}
+		ck_assert_uint_eq(unsearched, 0);
+		memcpy(all_searched, decision, sizeof(decision));
+		for (size_t k = 0; k < ROWS; k++)
+			n_near += decision[k].n > 0;
+		ck_assert_uint_gt(n_near, ROWS / 20);
+	}
+}
+END_TEST
+
+/* How many are not searched does not depend on threads and batches. */
+START_TEST(test_counts_are_the_same)
+{
+	simidx_dedup_options one = options_of(1, 4096, 0), many = options_of(8, 30, 0);
+
+	ck_assert_uint_eq(run_anew("one", &one), run_anew("many", &many));
+}
+END_TEST
+
+START_TEST(test_where_all_are_searched)
+{
+	simidx_dedup_options lasting = options_of(2, 50, SIMIDX_DEDUP_LASTING);
+	simidx_dedup_options by_fp = options_of(2, 50, SIMIDX_DEDUP_NO_VERIFY);
+
+	ck_assert_uint_eq(run_anew("lasting", &lasting), 0);
+	ck_assert_uint_eq(run_anew("by_fp", &by_fp), 0);
+}
+END_TEST
+
+/* Add rows, and again by another deduplication: what was kept is there by now. Returns how many the
+   second one did not search. */
+static uint64_t add_twice(simidx_dedup *first, simidx_dedup *second, size_t from, size_t to)
+{
+	uint64_t before = count_unsearched(second);
+
+	n_decided = 0;
+	add(first, from, to, 0);
+	memcpy(all_searched, decision, sizeof(decision));
+	n_decided = 0;
+	add(second, from, to, 0);
+	for (size_t i = 0; i < to - from; i++)
+		sxt_must(all_searched[i].n || (decision[i].n == 1 &&
+					       decision[i].keeper == SIMIDX_DEDUP_EARLIER));
+	return count_unsearched(second) - before;
+}
+
+/* An index with documents that were not added here: from the beginning, and later. */
+START_TEST(test_other_documents_in_the_index)
+{
+	simidx_dedup_options options = options_of(2, 50, 0);
+	simidx_dedup *first, *second;
+
+	open_index("ix");
+	ck_assert_int_eq(simidx_dedup_open(kept, writer, &options, &first, &err), SIMIDX_OK);
+	ck_assert_int_eq(simidx_dedup_open(kept, writer, &options, &second, &err), SIMIDX_OK);
+	ck_assert_uint_eq(add_twice(first, second, 0, 300), 0);
+	ck_assert_uint_gt(count_unsearched(first), 200);
+	ck_assert_uint_eq(add_twice(second, first, 300, 600), 0);
+	simidx_dedup_close(first);
+	simidx_dedup_close(second);
+	close_index();
+}
+END_TEST
+
+static const sxt_test tests[] = {
+	{ &test_decisions_are_the_same, 0, 3 },
+	{ &test_counts_are_the_same, 0, 1 },
+	{ &test_where_all_are_searched, 0, 1 },
+	{ &test_other_documents_in_the_index, 0, 1 },
+};
+
+SXT_SUITE(dedup_unsearched, set_up, tear_down);

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * What is told to be new: nothing that was added, hardly anything that has as much in common with
+ * it as near texts have, and nearly all that has nothing in common. All numbers are those of fixed
+ * seeds.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dedup/sd_seen.h"
+#include "support/sxt.h"
+
+#define MOST SIMIDX_SKETCH_MOST_LEAST
+
+static sxt_rng rng;
+static struct sd_seen *seen;
+
+static void start(void)
+{
+	rng.state = 38;
+	seen = NULL;
+}
+
+static void end(void)
+{
+	sd_seen_close(seen);
+}
+
+static void open_seen(double similarity)
+{
+	seen = sd_seen_open(similarity, UINT64_MAX);
+	sxt_must(seen != NULL);
+}
+
+static int compare_hashes(const void *x, const void *y)
+{
+	const uint64_t *p = x, *q = y;
+
+	return (*p > *q) - (*p < *q);
+}
+
+static void sort(simidx_sketch *sketch)
+{
+	qsort(sketch->least, sketch->n_least, sizeof(*sketch->least), compare_hashes);
+}
+
+/* The least of some hundred random hashes: their first bits are 0. */
+static simidx_sketch random_sketch(size_t n)
+{
+	simidx_sketch sketch = SIMIDX_SKETCH_INIT;
+
+	sketch.flags = SIMIDX_SKETCH_LEAST;
+	sketch.n_least = n;
+	for (size_t i = 0; i < n; i++)
+		sketch.least[i] = sxt_rng_u64(&rng) >> 5;
+	sort(&sketch);
+	return sketch;
+}
+
+static void add(const simidx_sketch *sketch)
+{
+	ck_assert_sx(sd_seen_add(seen, sketch, &sxt_err), SIMIDX_OK);
+}
+
+START_TEST(test_what_was_added_is_not_new)
+{
+	enum { N = 150000 };
+	static simidx_sketch all[1000];
+	simidx_sketch other;
+	size_t n_new = 0;
+
+	open_seen(.8);
+	for (size_t i = 0; i < N; i++) {
+		other = random_sketch(i % 3 ? MOST : i % MOST);
+		if (i < 1000)
+			all[i] = other;
+		add(&other);
+		sxt_must(!sd_seen_is_new(seen, &other));
+		if (i % 100 == 0)
+			sxt_must(!sd_seen_is_new(seen, &all[i % 1000]));
+	}
+	for (size_t i = 0; i < 1000; i++)
+		sxt_must(!sd_seen_is_new(seen, &all[i]));
+	for (size_t i = 0; i < 1000; i++) {
+		other = random_sketch(MOST);
+		n_new += (size_t)sd_seen_is_new(seen, &other);
+	}
+	ck_assert_uint_ge(n_new, 999);
+}
+END_TEST
+
+/* With too little memory all is taken for seen in the end, and nothing for new that is not. */
+START_TEST(test_memory_that_is_not_enough)
+{
+	static const uint64_t most[] = { SD_SEEN_LEAST, 3 * SD_SEEN_LEAST + 1, (1 << 20) + 1000 };
+	size_t n_new[2] = { 0, 0 };
+	simidx_sketch other;
+
+	seen = sd_seen_open(.8, most[_i]);
+	sxt_must(seen != NULL);
+	for (size_t i = 0; i < 400000; i++) {
+		other = random_sketch(MOST);
+		n_new[i >= 200000] += (size_t)sd_seen_is_new(seen, &other);
+		add(&other);
+		sxt_must(!sd_seen_is_new(seen, &other));
+	}
+	ck_assert_uint_ge(n_new[0], 1);
+	ck_assert_uint_eq(n_new[1], 0);
+}
+END_TEST
+
+/* The chance that of n hashes, each of which is there with chance `share`, fewer than k are. */
+static double chance(unsigned n, unsigned k, double share)
+{
+	double sum = 0;
+
+	for (unsigned i = 0; i < k; i++)
+		sum += exp(lgamma(n + 1.) - lgamma(i + 1.) - lgamma(n - i + 1.) + i * log(share) +
+			   (n - i) * log(1 - share));
+	return sum;
+}
+
+/* How many of the first n hashes of a text must be seen, so that it is not new. */
+static unsigned least_seen(unsigned n)
+{
+	simidx_sketch earlier = random_sketch(MOST), text;
+
+	add(&earlier);
+	for (unsigned k = 0;; k++) {
+		text = random_sketch(n);
+		memcpy(text.least, earlier.least, k * sizeof(*text.least));
+		sort(&text);
+		if (!sd_seen_is_new(seen, &text))
+			return k;
+		sxt_must(k < n);
+	}
+}
+
+static const double similarities[] = { .01, .3, .5, .7, .8, .9 };
+
+START_TEST(test_how_many_must_be_seen)
+{
+	double share = similarities[_i];
+
+	open_seen(share);
+	for (unsigned n = 0; n <= SD_SEEN_ASKED; n++) {
+		unsigned k = least_seen(n);
+
+		ck_assert(k == 0 || chance(n, k, share) <= SD_SEEN_CHANCE);
+		ck_assert(k == n || chance(n, k + 1, share) > SD_SEEN_CHANCE);
+	}
+}
+END_TEST
+
+START_TEST(test_equal_texts_need_no_more_than_similar_ones)
+{
+	unsigned k;
+
+	open_seen(.9);
+	k = least_seen(SD_SEEN_ASKED);
+	sd_seen_close(seen);
+	open_seen(1);
+	ck_assert_uint_eq(least_seen(SD_SEEN_ASKED), k);
+}
+END_TEST
+
+/* Of more hashes only the first ones are looked up. */
+START_TEST(test_the_last_ones_are_not_asked)
+{
+	simidx_sketch earlier = random_sketch(MOST), text = random_sketch(MOST);
+
+	open_seen(.8);
+	add(&earlier);
+	for (size_t i = SD_SEEN_ASKED; i < MOST; i++)
+		text.least[i] = earlier.least[i];
+	ck_assert_int_eq(sd_seen_is_new(seen, &text), 1);
+}
+END_TEST
+
+START_TEST(test_without_hashes_nothing_is_new)
+{
+	simidx_sketch text = random_sketch(MOST);
+
+	open_seen(.8);
+	ck_assert_int_eq(sd_seen_is_new(seen, &text), 1);
+	text.flags = 0;
+	ck_assert_int_eq(sd_seen_is_new(seen, &text), 0);
+	text = random_sketch(0);
+	ck_assert_int_eq(sd_seen_is_new(seen, &text), 0);
+}
+END_TEST
+
+static const sxt_test tests[] = {
+	{ &test_what_was_added_is_not_new, 0, 1 },
+	{ &test_memory_that_is_not_enough, 0, 3 },
+	{ &test_how_many_must_be_seen, 0, 6 },
+	{ &test_equal_texts_need_no_more_than_similar_ones, 0, 1 },
+	{ &test_the_last_ones_are_not_asked, 0, 1 },
+	{ &test_without_hashes_nothing_is_new, 0, 1 },
+};
+
+SXT_SUITE(seen, start, end);
