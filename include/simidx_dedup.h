@@ -213,8 +213,8 @@ typedef struct simidx_dedup_calls {
 #define SIMIDX_DEDUP_LASTING 8u
 /**
  * Tell of a row that is kept what was most similar to it, of the texts that it was compared with.
- * Nothing more is compared for that, so it costs nothing; a text that is far from the similarity of
- * the options may not be among the candidates. Not with SIMIDX_DEDUP_PAIRS.
+ * Nothing more is compared for that, but all texts are searched; one that is far from the
+ * similarity of the options may not be among the candidates. Not with SIMIDX_DEDUP_PAIRS.
  */
 #define SIMIDX_DEDUP_NEAREST 16u
 
@@ -262,7 +262,8 @@ typedef struct simidx_dedup_options {
 	size_t n_against;
 	/** Memory for telling which texts need no search, as they share too little with all before
 	    them, at most: 1 MB at first, later up to 64 bytes a text. Where that is not enough,
-	    more and more texts are searched. 0 = all are, as always with SIMIDX_DEDUP_LASTING */
+	    more and more texts are searched. 0 = all are, as always with SIMIDX_DEDUP_LASTING
+	    and SIMIDX_DEDUP_NEAREST */
 	uint64_t unsearched_bytes;
 } simidx_dedup_options;
 

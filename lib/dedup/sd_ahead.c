@@ -114,9 +114,10 @@ static int tell_new(simidx_dedup *dedup, simidx_error *err)
 		if (sd_is_empty(item) || item->is_out)
 			continue;
 		item->is_new = sd_seen_is_new(dedup->seen, &item->sketch);
+		if (sd_is_asked(item))
+			continue;
 		dedup->thread[0].n_unsearched += (unsigned)item->is_new;
-		if (!sd_is_asked(item))
-			rc = sd_seen_add(dedup->seen, &item->sketch, err);
+		rc = sd_seen_add(dedup->seen, &item->sketch, err);
 	}
 	return rc;
 }
@@ -244,12 +245,12 @@ static int step_set(simidx_dedup *dedup, unsigned number, size_t i, simidx_error
 
 static int run_all(simidx_dedup *dedup, simidx_error *err)
 {
-	int rc = run(dedup, step_sketch, err);
+	int rc = run(dedup, step_sketch, err), has_others;
 
 	if (rc || !dedup->verifies)
 		return rc;
-	rc = sd_kept_documents(dedup->kept, &dedup->documents, err);
-	if (!rc && dedup->documents != dedup->n_before)
+	rc = sd_kept_documents(dedup->kept, &dedup->documents, &has_others, err);
+	if (!rc && has_others)
 		forget_seen(dedup);
 	if (!rc && dedup->seen)
 		rc = tell_new(dedup, err);

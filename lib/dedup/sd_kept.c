@@ -123,12 +123,17 @@ unsigned sd_max_bits(double similarity)
 	return (unsigned)(12.5 + 20 * apart(similarity));
 }
 
-int sd_kept_documents(const struct sd_kept *kept, uint64_t *documents, simidx_error *err)
+int sd_kept_documents(const struct sd_kept *kept, uint64_t *documents, int *has_others,
+		      simidx_error *err)
 {
+	const struct stretch *last = kept->n_stretches ? &kept->stretch[kept->n_stretches - 1] :
+							 NULL;
 	simidx_info info = SIMIDX_INFO_INIT;
 	int rc = simidx_get_info(kept->index, &info, err);
 
 	*documents = info.documents;
+	*has_others = info.documents != kept->n_put ||
+		      (last && info.next_id != last->id + last->n);
 	return rc;
 }
 

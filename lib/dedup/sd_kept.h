@@ -42,8 +42,13 @@ void sd_kept_close(struct sd_kept *kept);
 int sd_kept_thread(struct sd_kept *kept, simidx_reader **reader, simidx_text **text,
 		   simidx_error *err);
 
-/** How many documents the index has, without those of an open transaction. */
-int sd_kept_documents(const struct sd_kept *kept, uint64_t *documents, simidx_error *err);
+/**
+ * How many documents the index has, without those of an open transaction.
+ *
+ * @param has_others  set to whether others were put into it, or any was deleted
+ */
+int sd_kept_documents(const struct sd_kept *kept, uint64_t *documents, int *has_others,
+		      simidx_error *err);
 
 /** Weight up to which fingerprints alone decide about a text. */
 unsigned sd_kept_trusted(const simidx_sketch *sketch);

@@ -5,7 +5,7 @@
  * Which texts share too little with all that came before for any of that to be near to them, so
  * that they need not be searched. Most texts of most collections are such.
  *
- * A text is known by the least hashes of its runs of three words (SIMIDX_SKETCH_LEAST), which are
+ * A text is known by the least hashes of its runs of five words (SIMIDX_SKETCH_LEAST), which are
  * a random sample of them. What came before is a set of such hashes, a Bloom filter: it says of
  * some hashes wrongly that they are there, and then a text is searched in vain; never that they are
  * not. A text of which a share `similarity` of the shingles is in an earlier one has about the same
@@ -49,9 +49,9 @@ struct sd_seen *sd_seen_open(double similarity, uint64_t most_bytes);
 void sd_seen_close(struct sd_seen *seen);
 
 /**
- * Whether nothing that was added can be near to a text.
+ * Whether a text shares too little with all that was added for any of it to be near to it.
  *
- * @param sketch  with SIMIDX_SKETCH_LEAST and SIMIDX_SKETCH_TRIPLES; others are never new
+ * @param sketch  with SIMIDX_SKETCH_LEAST; others are never new
  * @return 1 or 0
  *
  * Cost: some cache misses at once.

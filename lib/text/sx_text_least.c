@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+#include <unicode/utf16.h>
+#include <unicode/utf8.h>
+
 #include "text/sx_text_weight.h"
 
 /* Odd, so that the bits of all tokens count: 2^64 divided by the square root of 2. */
@@ -15,6 +18,9 @@
 
 /* Tokens of a run. */
 #define RUN 5
+
+/* Of a word, together; a token that is longer is two. */
+#define UNITS 256
 
 void sx_least_begin(sx_least *least)
 {
@@ -76,71 +82,90 @@ static void add_tokens(sx_least *least, const uint64_t *token, size_t n)
 	}
 }
 
-/* A letter or digit, as folded words have them, or a byte of another character. */
-static int is_inner(char byte)
+static int take_token(void *ctx, const char *bytes, size_t size, simidx_error *err)
+{
+	uint64_t token = simidx_feature_hash(bytes, size);
+
+	(void)err;
+	add_tokens(ctx, &token, 1);
+	return SIMIDX_OK;
+}
+
+/* A word of which it is not known whether it is one token. */
+static int add_word(sx_least *least, const char *word, size_t size, sx_bytes *token,
+		    simidx_error *err)
+{
+	UChar units[UNITS];
+	int rc = SIMIDX_OK;
+
+	for (size_t i = 0; i < size && !rc;) {
+		size_t n = 0;
+
+		while (i < size && n < UNITS - 1) {
+			UChar32 c;
+
+			U8_NEXT_UNSAFE(word, i, c);
+			U16_APPEND_UNSAFE(units, n, c);
+		}
+		rc = sx_han_split(units, n, 1, token, take_token, least, err);
+	}
+	return rc;
+}
+
+/* A letter or digit of ASCII, as folded words have them. */
+static int is_plain(char byte)
 {
 	unsigned char c = (unsigned char)byte;
 
-	return (unsigned)(c - 'a') < 26 || (unsigned)(c - '0') < 10 || c >= 0x80;
+	return (unsigned)(c - 'a') < 26 || (unsigned)(c - '0') < 10;
 }
 
-/* Where a part of a word ends that begins at `from`. */
-static size_t end_of_part(const char *bytes, size_t from, size_t end)
-{
-	while (from < end && is_inner(bytes[from]))
-		from++;
-	return from;
-}
-
-static void add_parts(sx_least *least, const char *bytes, size_t from, size_t end)
-{
-	for (size_t to; from < end; from = to + 1) {
-		uint64_t token;
-
-		to = end_of_part(bytes, from, end);
-		if (to == from)
-			continue;
-		token = simidx_feature_hash(bytes + from, to - from);
-		add_tokens(least, &token, 1);
-	}
-}
-
-/* The bytes for which is_inner() says no, eight at once: a set bit 7 stands for each. */
-static uint64_t not_inner(uint64_t eight)
+/* The bytes for which is_plain() says no, eight at once: a set bit 7 stands for each. */
+static uint64_t not_plain(uint64_t eight)
 {
 	const uint64_t each = UINT64_C(0x0101010101010101), high = 0x80 * each;
 	uint64_t low = eight & ~high;
 	uint64_t letters = (low + (0x80 - 'a') * each) & ~(low + (0x7f - 'z') * each);
 	uint64_t digits = (low + (0x80 - '0') * each) & ~(low + (0x7f - '9') * each);
 
-	return ~(letters | digits | eight) & high;
+	return (~(letters | digits) | eight) & high;
 }
 
-/* Whether a word of the batch has several parts: there are more such bytes than joints. */
-static int has_parts(const sx_words *words, size_t from, size_t end)
+/* How many bytes are not plain. */
+static size_t count_others(const char *bytes, size_t n)
 {
-	size_t n = 0;
+	size_t others = 0, i = 0;
 	uint64_t eight;
 
-	for (; from + sizeof(eight) <= end; from += sizeof(eight)) {
-		memcpy(&eight, words->bytes + from, sizeof(eight));
-		n += (not_inner(eight) >> 7) * UINT64_C(0x0101010101010101) >> 56;
+	for (; i + sizeof(eight) <= n; i += sizeof(eight)) {
+		memcpy(&eight, bytes + i, sizeof(eight));
+		others += (not_plain(eight) >> 7) * UINT64_C(0x0101010101010101) >> 56;
 	}
-	for (; from < end; from++)
-		n += !is_inner(words->bytes[from]);
-	return n != words->n - words->n_old;
+	for (; i < n; i++)
+		others += !is_plain(bytes[i]);
+	return others;
 }
 
-void sx_least_add(sx_least *least, const sx_words *words)
+int sx_least_add(sx_least *least, const sx_words *words, sx_bytes *token, simidx_error *err)
 {
-	size_t i = words->n_old, from = sx_words_start(words, i);
+	size_t i = words->n_old, n = words->n - i, from = sx_words_start(words, i);
+	int rc = SIMIDX_OK;
 
-	if (!has_parts(words, from, sx_words_start(words, words->n)))
-		add_tokens(least, words->hash + i, words->n - i);
+	/* Mostly there are none but the joints. */
+	if (count_others(words->bytes + from, sx_words_start(words, words->n) - from) == n)
+		add_tokens(least, words->hash + i, n);
 	else
-		for (; i < words->n; from = words->end[i++] + 1)
-			add_parts(least, words->bytes, from, words->end[i]);
+		for (; i < words->n && !rc; from = words->end[i++] + 1) {
+			const char *word = words->bytes + from;
+			size_t size = words->end[i] - from;
+
+			if (count_others(word, size))
+				rc = add_word(least, word, size, token, err);
+			else
+				add_tokens(least, &words->hash[i], 1);
+		}
 	flush(least);
+	return rc;
 }
 
 void sx_least_finish(const sx_least *least, simidx_sketch *sketch)

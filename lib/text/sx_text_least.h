@@ -2,8 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The least hashes of runs of five tokens: SIMIDX_SKETCH_LEAST. A token is a word; or a part of
- * one, if it has other ASCII characters than letters and digits, such as "snake_case" or "3.14".
+ * The least hashes of runs of five tokens: SIMIDX_SKETCH_LEAST. Words are cut into the tokens of
+ * the extractor "unspaced12": "snake_case" and "3.14" have two each, and a letter of a script
+ * without spaces between words is one.
  */
 
 #ifndef SX_TEXT_LEAST_H
@@ -30,8 +31,13 @@ typedef struct sx_least {
 /** Begin a text. */
 void sx_least_begin(sx_least *least);
 
-/** Add the runs that end with the words of a batch that has been hashed, but the old one. */
-void sx_least_add(sx_least *least, const sx_words *words);
+/**
+ * Add the runs that end with the words of a batch that has been hashed, but the old one.
+ *
+ * @param token  a buffer
+ * @return 0 or the code in err: SIMIDX_E_NOMEM
+ */
+int sx_least_add(sx_least *least, const sx_words *words, sx_bytes *token, simidx_error *err);
 
 /** What a sketch has of the text so far. */
 void sx_least_finish(const sx_least *least, simidx_sketch *sketch);

@@ -136,6 +136,55 @@ START_TEST(test_words_of_several_tokens)
 }
 END_TEST
 
+/* Letters of scripts without spaces between words are tokens by themselves, with their marks. */
+START_TEST(test_scripts_without_spaces)
+{
+	static const char utf8[] = "\u30c7\u30fc\u30bf\u6771\u4eac ab \u0e20\u0e32\u0e29\u0e32"
+				   "\u0e44\u0e17\u0e22\u0e17\u0e35\u0e48 na\u00efve-\u0436";
+	static const char *const token[] = { "\u30c7", "\u30fc", "\u30bf", "\u6771", "\u4eac",
+					     "ab", "\u0e20", "\u0e32", "\u0e29", "\u0e32",
+					     "\u0e44", "\u0e17", "\u0e22", "\u0e17\u0e35\u0e48",
+					     "na\u00efve", "\u0436" };
+	enum { N = sizeof(token) / sizeof(*token) };
+	simidx_sketch all = sxt_sketch_of_text(text, utf8, strlen(utf8));
+
+	ck_assert_uint_eq(all.n_least, N - RUN + 1);
+	for (size_t i = 0; i + RUN <= N; i++) {
+		simidx_sketch run;
+		size_t k = 0;
+
+		written[0] = 0;
+		for (size_t t = i; t < i + RUN; t++) {
+			strcat(written, token[t]);
+			strcat(written, ", ");
+		}
+		run = sxt_sketch_of_text(text, written, strlen(written));
+		ck_assert_uint_eq(run.n_least, 1);
+		while (k < all.n_least && all.least[k] != run.least[0])
+			k++;
+		ck_assert_uint_lt(k, all.n_least);
+	}
+}
+END_TEST
+
+/* A token that is longer than the buffers. */
+START_TEST(test_long_words)
+{
+	simidx_sketch one, other;
+	size_t n = 0;
+
+	for (; n < 2000; n += 2)
+		memcpy(written + n, "\u00e9", 2);
+	strcpy(written + n, " a b c d e f g h");
+	one = sxt_sketch_of_text(text, written, strlen(written));
+	written[1001] = (char)0xa8;
+	other = sxt_sketch_of_text(text, written, strlen(written));
+	ck_assert_uint_gt(one.n_least, 4);
+	ck_assert_uint_eq(one.n_least, other.n_least);
+	ck_assert(memcmp(one.least, other.least, sizeof(one.least)) != 0);
+}
+END_TEST
+
 /* In several walks, of which each counts a part of the features. */
 START_TEST(test_in_parts)
 {
@@ -183,6 +232,8 @@ static const sxt_test tests[] = {
 	{ &test_all_lengths, 0, 1 },
 	{ &test_runs_that_repeat, 0, 1 },
 	{ &test_words_of_several_tokens, 0, 1 },
+	{ &test_scripts_without_spaces, 0, 1 },
+	{ &test_long_words, 0, 1 },
 	{ &test_in_parts, 0, 1 },
 	{ &test_only_where_asked_for, 0, 1 },
 };

@@ -100,6 +100,8 @@ void dd_memory_divide(struct dd_memory *memory, uint64_t bytes, unsigned threads
 	memory->batch_bytes = bytes / BATCH_SHARE;
 	memory->index_rows = rows < MOST_ROWS ? rows : MOST_ROWS;
 	memory->unsearched = bytes / ROWS_SHARE - memory->index_rows * ROW;
+	if (memory->unsearched < MB)
+		memory->unsearched = 0;
 	memory->work = bytes / WORK_SHARE;
 	memory->reading = bytes / READING_SHARE;
 	memory->tables = bytes / 2 - PROGRAM - threads * THREAD;
