@@ -34,9 +34,9 @@
  * by their place in the input. Of these the first SIMIDX_DEDUP_MOST_COMPARED, or all, are compared,
  * until one is similar enough; and beyond them one of the same bytes.
  *
- * A text that has too few runs of five words in common with all texts before it for one of them to
- * be near is not searched. That is told by 24 of its runs, a random sample: of a text that is just
- * as similar to a kept one as it must be, wrongly with a chance of at most 1 in 100,000, and hardly
+ * A text that has too few shingles in common with all texts before it for one of them to be near is
+ * not searched. That is told by 24 of its shingles, a random sample: of a text that is just as
+ * similar to a kept one as it must be, wrongly with a chance of at most 1 in 100,000, and hardly
  * ever of one that is more similar. Then it is kept (doc/dedup-design.md).
  */
 

@@ -58,10 +58,10 @@ typedef struct simidx_feature {
 /**
  * A fingerprint with what was known when it was made.
  *
- * The least hashes are a sketch of the set of runs of five words of a text (bottom-k sketch: Cohen
- * and Kaplan, "Summarizing Data using Bottom-k Sketches", PODC 2007). As hashes are spread evenly,
- * they are a random sample of the set, and two texts that have most of their runs in common have
- * most of these in common.
+ * The least hashes are a sketch of the set of runs of five tokens of a text (bottom-k sketch: Cohen
+ * and Kaplan, "Summarizing Data using Bottom-k Sketches", PODC 2007). Tokens are those of the
+ * extractor "unspaced12". As hashes are spread evenly, they are a random sample of the set, and two
+ * texts that have most of their runs in common have most of these in common.
  */
 typedef struct simidx_sketch {
 	size_t size;            /**< sizeof(simidx_sketch); SIMIDX_SKETCH_INIT sets it */
@@ -77,7 +77,7 @@ typedef struct simidx_sketch {
 	uint32_t bits;          /**< f */
 	uint32_t flags;         /**< SIMIDX_SKETCH_ flags that were asked for, and results */
 	uint64_t squares[2];    /**< the sum of the squared weights, the low half first */
-	uint64_t least[SIMIDX_SKETCH_MOST_LEAST]; /**< the least hashes of runs of five words, each
+	uint64_t least[SIMIDX_SKETCH_MOST_LEAST]; /**< the least hashes of runs of five tokens, each
 	                             once, ascending; 0 behind them */
 	uint64_t n_least;       /**< how many: fewer than the most only if there are no others */
 } simidx_sketch;

@@ -18,7 +18,7 @@
 #define FIRST_LINES (((uint64_t)1 << 20) / LINE_BYTES)
 #define MOST_FILTERS 16
 
-/* Words of the runs and tokens of the shingles are not told apart in the same way everywhere. */
+/* Of texts that are more similar as many hashes must be seen, so that few are enough for all. */
 #define MOST_SHARE .9
 
 /* 2^64 divided by the golden ratio. */

@@ -5,13 +5,12 @@
  * Which texts share too little with all that came before for any of that to be near to them, so
  * that they need not be searched. Most texts of most collections are such.
  *
- * A text is known by the least hashes of its runs of five words (SIMIDX_SKETCH_LEAST), which are
- * a random sample of them. What came before is a set of such hashes, a Bloom filter: it says of
- * some hashes wrongly that they are there, and then a text is searched in vain; never that they are
- * not. A text of which a share `similarity` of the shingles is in an earlier one has about the same
- * share of its runs there, as a run that is not takes a shingle with it. So of the first
- * SD_SEEN_ASKED of its least hashes about that share is seen; fewer than some are with a chance
- * below SD_SEEN_CHANCE, and then it is new.
+ * A text is known by the least hashes of its runs of five tokens (SIMIDX_SKETCH_LEAST), a random
+ * sample of its shingles. What came before is a set of such hashes, a Bloom filter: it says of some
+ * hashes wrongly that they are there, and then a text is searched in vain; never that they are not.
+ * Of the shingles of a text a share `similarity` at least is in a text that it is near to. So of
+ * the first SD_SEEN_ASKED of its least hashes about that share is seen; fewer than some are with a
+ * chance below SD_SEEN_CHANCE, and then it is new.
  *
  * (Bloom filter: Bloom, "Space/time trade-offs in hash coding with allowable errors", CACM 1970. In
  * cache lines: Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", WEA
