@@ -136,8 +136,9 @@ START_TEST(test_texts_without_words)
 	ck_assert_uint_eq(got.fp2, 0);
 	ck_assert_uint_eq(got.n_tokens, 0);
 	ck_assert_uint_eq(got.n_features, 0);
-	ck_assert_uint_eq(got.flags, SXT_SKETCH_ALL | SIMIDX_SKETCH_TRIPLES | SIMIDX_SKETCH_SHORT |
-				     SIMIDX_SKETCH_EMPTY);
+	ck_assert_uint_eq(got.n_least, 0);
+	ck_assert_uint_eq(got.flags, SXT_SKETCH_ALL | SIMIDX_SKETCH_LEAST | SIMIDX_SKETCH_TRIPLES |
+				     SIMIDX_SKETCH_SHORT | SIMIDX_SKETCH_EMPTY);
 }
 END_TEST
 
