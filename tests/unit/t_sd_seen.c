@@ -35,7 +35,7 @@ static void open_seen(double similarity)
 	sxt_must(seen != NULL);
 }
 
-/* The least of some hundred random hashes: their first bits are 0. Their order counts for nothing. */
+/* The least of some hundred random hashes: their first bits are 0. Any order is right. */
 static simidx_sketch random_sketch(size_t n)
 {
 	simidx_sketch sketch = SIMIDX_SKETCH_INIT;
