@@ -37,7 +37,8 @@
  * A text that has too few shingles in common with all texts before it for one of them to be near is
  * not searched. That is told by 24 of its shingles, a random sample: of a text that is just as
  * similar to a kept one as it must be, wrongly with a chance of at most 1 in 100,000, and hardly
- * ever of one that is more similar. Then it is kept (doc/dedup-design.md).
+ * ever of one that is more similar. Then it is kept, also where the text of the other one is not
+ * there any more and fingerprints would decide (doc/dedup-design.md).
  */
 
 #ifndef SIMIDX_DEDUP_H
@@ -262,8 +263,8 @@ typedef struct simidx_dedup_options {
 	size_t n_against;
 	/** Memory for telling which texts need no search, as they share too little with all before
 	    them, at most: 1 MB at first, later up to 64 bytes a text. Where that is not enough,
-	    more and more texts are searched. 0 = all are, as always with SIMIDX_DEDUP_LASTING
-	    and SIMIDX_DEDUP_NEAREST */
+	    more and more texts are searched. Below 64 bytes all are, as always with
+	    SIMIDX_DEDUP_LASTING and SIMIDX_DEDUP_NEAREST */
 	uint64_t unsearched_bytes;
 } simidx_dedup_options;
 

@@ -120,28 +120,12 @@ static int is_plain(char byte)
 	return (unsigned)(c - 'a') < 26 || (unsigned)(c - '0') < 10;
 }
 
-/* The bytes for which is_plain() says no, eight at once: a set bit 7 stands for each. */
-static uint64_t not_plain(uint64_t eight)
-{
-	const uint64_t each = UINT64_C(0x0101010101010101), high = 0x80 * each;
-	uint64_t low = eight & ~high;
-	uint64_t letters = (low + (0x80 - 'a') * each) & ~(low + (0x7f - 'z') * each);
-	uint64_t digits = (low + (0x80 - '0') * each) & ~(low + (0x7f - '9') * each);
-
-	return (~(letters | digits) | eight) & high;
-}
-
 /* How many bytes are not plain. */
 static size_t count_others(const char *bytes, size_t n)
 {
-	size_t others = 0, i = 0;
-	uint64_t eight;
+	size_t others = 0;
 
-	for (; i + sizeof(eight) <= n; i += sizeof(eight)) {
-		memcpy(&eight, bytes + i, sizeof(eight));
-		others += (not_plain(eight) >> 7) * UINT64_C(0x0101010101010101) >> 56;
-	}
-	for (; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		others += !is_plain(bytes[i]);
 	return others;
 }
