@@ -21,15 +21,17 @@ server() {
 	mkdir -p "$name.dir"
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		port=${!name:-$((20000 + RANDOM % 12000))}
+		rm -f "$name.log" # an earlier server of this name was ready, too
 		redis-server --port "$port" --bind 127.0.0.1 --unixsocket "$tmp/$name.sock" --dir "$tmp/$name.dir" \
 			--save '' --daemonize no "$@" >"$name.log" 2>&1 &
 		echo $! >"$name.pid"
 		for _ in $(seq 200); do
-			grep -q 'Ready to accept connections' "$name.log" && break
+			grep -qs 'Ready to accept connections' "$name.log" && break
 			kill -0 "$(cat "$name.pid")" 2>/dev/null || break
 			sleep 0.05
 		done
 		grep -q 'Ready to accept connections' "$name.log" && break
+		kill -9 "$(cat "$name.pid")" 2>/dev/null
 		wait "$(cat "$name.pid")"
 	done
 	grep -q 'Ready to accept connections' "$name.log" || { cat "$name.log"; skip 'no redis-server can be started'; }
