@@ -30,6 +30,10 @@ defined() { # NAME
 	grep -h "^#define $1 [0-9]" include/*.h | grep -o '[0-9]*$' || bad "no header defines $1"
 }
 
+# --- Defaults of options stand in their table, once: help adds them
+
+grep -rn --include='*.[ch]' '(default' tools | grep -v '^tools/common/tl_help.c:' && bad 'use .standard or .otherwise'
+
 # --- Folders and layers, in CONTRIBUTING.md
 
 for folder in lib/*/ tools/*/ tests/*/ bench/*/; do

@@ -58,6 +58,11 @@ static int hides_words(const struct tl_option *row)
 	return row->kind == TL_KIND_WORD && !strchr(row->value, '|');
 }
 
+static const char *default_of(const struct tl_option *row)
+{
+	return row->standard ? row->standard : row->otherwise;
+}
+
 char *tl_help_text(const struct tl_option *row)
 {
 	const char *text = row->more ? row->more : row->help, *between = " One of: ";
@@ -72,8 +77,8 @@ char *tl_help_text(const struct tl_option *row)
 		fprintf(to, "%s%s", between, row->words[i]);
 	if (hides_words(row))
 		fputc('.', to);
-	if (row->standard)
-		fprintf(to, " (default: %s)", row->standard);
+	if (default_of(row))
+		fprintf(to, " (default: %s)", default_of(row));
 	if (fclose(to)) {
 		free(out);
 		return NULL;
@@ -99,6 +104,7 @@ static void print_option(FILE *out, const struct tl_option *row)
 static void print_briefly(FILE *out, const struct tl_option *row, const char **heading)
 {
 	char name[160];
+	int written;
 
 	if (row->kind == TL_KIND_SECTION)
 		*heading = row->name;
@@ -108,9 +114,11 @@ static void print_briefly(FILE *out, const struct tl_option *row, const char **h
 		fprintf(out, "%s:\n", *heading);
 	*heading = NULL;
 	describe(row, name, sizeof(name));
-	fprintf(out, "%-*s %s", COLUMN - 1, name, row->help);
-	if (row->standard)
-		fprintf(out, " (default: %s)", row->standard);
+	written = fprintf(out, "%-*s %s", COLUMN - 1, name, row->help);
+	/* One that makes the line too long is for --help. */
+	if (default_of(row) &&
+	    written + (int)strlen(" (default: )") + (int)strlen(default_of(row)) <= WIDTH)
+		fprintf(out, " (default: %s)", default_of(row));
 	fputc('\n', out);
 }
 

@@ -138,8 +138,8 @@ static int take_seed(void *to, const char *value)
 const struct tl_option tl_text_cutting_rows[] = {
 	{ TL_GIVEN(struct tl_text_options, given) },
 	{ 0, "extractor", "NAME", TL_TEXT(struct tl_text_options, how.extractor),
-	  .help = "words12, words1, han12, ... (default: words12)",
-	  .more = "What the features of a text are (default: words12). words12: words and pairs of "
+	  .otherwise = "words12", .help = "words12, words1, han12, ...",
+	  .more = "What the features of a text are. words12: words and pairs of "
 		  "neighbours; words1: words; han12: Han characters and words, and pairs; "
 		  "unspaced12: the same, with Thai, Lao, Khmer and Burmese letters and kana, each "
 		  "by itself; "
@@ -166,8 +166,8 @@ const struct tl_option tl_text_rows[] = {
 	{ TL_GIVEN(struct tl_text_options, given) },
 	{ .kind = TL_KIND_GROUP, .group = tl_text_cutting_rows },
 	{ 0, "weights", "HOW", TL_TEXT(struct tl_text_options, how.weights),
-	  .help = "sqrt, log, raw, binary or tfidf (default: sqrt)",
-	  .more = "What a feature weighs that occurs c times (default: sqrt). sqrt: the square "
+	  .otherwise = "sqrt", .help = "sqrt, log, raw, binary or tfidf",
+	  .more = "What a feature weighs that occurs c times. sqrt: the square "
 		  "root of c; log: 1 + ln c; raw: c; binary: 1; tfidf: c times its value in "
 		  "--idf." },
 	{ 0, "top", "N|auto|all", TL_CALL(take_top), .help = "only the N features that weigh most",
@@ -176,15 +176,17 @@ const struct tl_option tl_text_rows[] = {
 	{ 0, "idf", "FILE", TL_CALL(take_idf), .help = "values of words, for --weights tfidf",
 	  .more = "Values of words for --weights tfidf: lines \"word idf\", as jieba has them or "
 		  "'simidx-query idf' writes them." },
-	{ 0, "seed", "N", TL_CALL(take_seed), .help = "another hash: other fingerprints, as good",
-	  .more = "Use another hash (default: 0). Its fingerprints are others and as good." },
+	{ 0, "seed", "N", TL_CALL(take_seed), .otherwise = "0",
+	  .help = "another hash: other fingerprints, as good",
+	  .more = "Use another hash. Its fingerprints are others and as good." },
 	{ 0, "min-tokens", "N",
 	  TL_NUMBER(struct tl_text_options, how.min_tokens, 1, UINT32_MAX / 2),
-	  .help = "a text of fewer tokens is short (default: " TL_STRING(SIMIDX_SHORT_TOKENS) ")" },
+	  .otherwise = TL_STRING(SIMIDX_SHORT_TOKENS),
+	  .help = "a text of fewer tokens is short" },
 	{ 0, "short", "WHAT",
 	  TL_WORD_FROM(struct tl_text_options, short_texts, short_words, TL_SHORT_FLAG),
-	  .help = "short texts: flag, reject, exact (default: flag)",
-	  .more = "What becomes of short texts (default: flag). flag: they are counted; reject: "
+	  .otherwise = "flag", .help = "short texts: flag, reject, exact",
+	  .more = "What becomes of short texts. flag: they are counted; reject: "
 		  "they are left out; exact: they match only texts with the same words in the "
 		  "same order." },
 	{ 0 },

@@ -45,8 +45,8 @@ static int call_keep(void *options, const char *value)
 
 const struct tl_option dd_keep_rows[] = {
 	{ 0, "keep", "RULE", TL_CALL(call_keep),
-	  .help = "which document of a group stays (default: longest)",
-	  .more = "Which document stays of those that are near to each other (default: longest): "
+	  .otherwise = "longest", .help = "which document of a group stays",
+	  .more = "Which document stays of those that are near to each other: "
 		  "longest, shortest (bytes of text), newest, oldest (modification of its file), "
 		  "first (in the order of the inputs), max:FIELD or min:FIELD. The values of "
 		  "FIELD, a member in jsonl or a column of tsv and csv, are numbers of up to 15 "

@@ -44,9 +44,8 @@ static int call_similarity(void *options, const char *value)
 
 static const struct tl_option near_rows[] = {
 	{ 0, "similarity", "S", TL_CALL(call_similarity),
-	  .help = "texts are near from this on (default: " TL_STRING(SIMIDX_DEDUP_SIMILARITY) ")",
-	  .more = "How similar two texts must be, above 0 and at most 1 (default: "
-		  TL_STRING(SIMIDX_DEDUP_SIMILARITY) "). The "
+	  .otherwise = TL_STRING(SIMIDX_DEDUP_SIMILARITY), .help = "texts are near from this on",
+	  .more = "How similar two texts must be, above 0 and at most 1. The "
 		  "similarity is the number of runs of five neighbouring words that both texts "
 		  "have, divided by the number of those that any of the two has. Where a script "
 		  "has no spaces between words (Han, kana, Thai, Lao, Khmer, Burmese), each letter "
@@ -67,19 +66,19 @@ static const struct tl_option near_rows[] = {
 	  .more = "Do not compare the texts: two fingerprints of each decide. That is faster, and "
 		  "texts made from one template may be taken for copies of each other." },
 	{ 'k', "radius", "K", TL_NUMBER(struct dd_options, radius, 0, SIMIDX_MAX_RADIUS),
-	  .help = "fingerprints are near up to K bits (default: " TL_STRING(SIMIDX_DEFAULT_RADIUS)
-		  ")",
-	  .more = "Bare fingerprints are near if they differ in at most K bits (default: "
-		  TL_STRING(SIMIDX_DEFAULT_RADIUS) "). With "
+	  .otherwise = TL_STRING(SIMIDX_DEFAULT_RADIUS),
+	  .help = "fingerprints are near up to K bits",
+	  .more = "Bare fingerprints are near if they differ in at most K bits. With "
 		  "--no-verify also for texts, by their first fingerprint alone." },
 	{ 0, "accept", "A", TL_NUMBER(struct dd_options, accept, 0, MAX_ACCEPT),
 	  .help = "weight up to which texts are compared",
 	  .more = "Texts are compared if the bits in which their fingerprints differ weigh at most "
-		  "A, as 'simidx-query search --help' explains (default: by --similarity, 320 for "
-		  "0.8, 120 more for each tenth less, and 200 from 0.9 on). With --no-verify they "
-		  "are near then (default: " TL_STRING(SIMIDX_TEXT_RADIUS_IF_NEW) "; features, and "
-		  "texts with an index of an older "
-		  "version: " TL_STRING(SIMIDX_TEXT_RADIUS_IF_NEW_SAME) ")." },
+		  "A, as 'simidx-query search --help' explains. Without this option A goes by "
+		  "--similarity: 320 for 0.8, 120 more for each tenth less, and 200 from 0.9 on. "
+		  "With --no-verify they are near then, and A is "
+		  TL_STRING(SIMIDX_TEXT_RADIUS_IF_NEW) " without this option, for features and "
+		  "with an index of an older version "
+		  TL_STRING(SIMIDX_TEXT_RADIUS_IF_NEW_SAME) "." },
 	{ 0, "all", NULL, TL_FLAG(struct dd_options, compare_all),
 	  .help = "compare with all texts that may be near",
 	  .more = "Compare a text with all that are within --accept. Without this it is compared "
@@ -174,9 +173,9 @@ static const struct tl_option output_rows[] = {
 		  "runs with one INDEX at a time cannot both be resumed. Not with an index of "
 		  "an engine." },
 	{ 0, "remember", "WHAT", TL_WORD(struct dd_options, remember, remember_words),
-	  .help = "of texts in INDEX: fingerprint, sketch or text",
+	  .otherwise = "sketch", .help = "of texts in INDEX: fingerprint, sketch or text",
 	  .more = "With --index: what of each text that is new is kept in INDEX for the runs to "
-		  "come: fingerprint, sketch or text (default: sketch). It is chosen when the "
+		  "come: fingerprint, sketch or text. It is chosen when the "
 		  "index is made, and stays. sketch: at most 200 bytes, from which the "
 		  "similarity is estimated. It is written as '~83', and its standard error is "
 		  "1.4 percent at 80 and less above; of texts of more than 3,000 words '~100' "
@@ -242,18 +241,18 @@ static const struct tl_option evidence_rows[] = {
 	  .more = "With --evidence: write also N characters of both texts, from round the first "
 		  "difference. For each row that is left out the other text is read again." },
 	{ 0, "max-group", "N", TL_COUNT(struct dd_options, max_group, 1, UINT32_MAX - 1),
-	  .help = "leave out at most N for one document",
-	  .more = "Leave out at most N documents for one that this run has kept (default: any "
-		  "number). What is near to it beyond these stays, with a notice: a template is "
+	  .otherwise = "no limit", .help = "leave out at most N for one document",
+	  .more = "Leave out at most N documents for one that this run has kept. "
+		  "What is near to it beyond these stays, with a notice: a template is "
 		  "found so, whose texts are no copies. Not with --pairs or --index." },
 	{ 0 },
 };
 
 static const struct tl_option resource_rows[] = {
 	{ 0, "threads", "N", TL_NUMBER(struct dd_options, threads, 1, TL_MAX_THREADS),
-	  .help = "number of threads (default: one a core)",
-	  .more = "The number of threads (default: one a core, but not more than --memory is "
-		  "enough for)." },
+	  .otherwise = "one a core", .help = "number of threads",
+	  .more = "The number of threads. Without this option they are not more than --memory is "
+		  "enough for." },
 	{ 0, "memory", "BYTES", TL_SIZE(struct dd_options, memory, 0, UINT64_MAX),
 	  .standard = "1G", .help = "at least 56M, and 2M a thread",
 	  .more = "How much memory may be used: at least 56M and 2M for each thread. One half is "
@@ -272,20 +271,21 @@ static const struct tl_option resource_rows[] = {
 		  "and for each index of --against, 600K, and what is remembered of the texts "
 		  "that wait." },
 	{ 0, "spill", "BYTES", TL_SIZE(struct dd_options, spill, 0, UINT64_MAX),
+	  .otherwise = "a tenth of the free space",
 	  .help = "disk for texts that cannot be read again",
 	  .more = "Texts of pipes and compressed files cannot be read again, so they are stored in "
-		  "up to three temporary files, each up to this size (default: a tenth of the free "
-		  "space): those that stay, those that --keep or --identical may need, and those "
+		  "up to three temporary files, each up to this size: "
+		  "those that stay, those that --keep or --identical may need, and those "
 		  "that are decided again. Beyond it fingerprints decide, and the similarity is "
 		  "'fp'." },
 	{ 0, "tmpdir", "DIR", TL_TEXT(struct dd_options, tmpdir),
-	  .help = "where temporary files go (default: $TMPDIR or /tmp)",
-	  .more = "The directory for temporary files (default: $TMPDIR or /tmp). Without --index "
+	  .otherwise = "$TMPDIR or /tmp", .help = "where temporary files go",
+	  .more = "The directory for temporary files. Without --index "
 		  "the index is one of them. What a run that was killed has left there, the next "
 		  "one removes." },
 	{ 0, "bits", "F", TL_NUMBER(struct dd_options, bits, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS),
-	  .help = "bits of a bare fingerprint, 16..64 (default: " TL_STRING(SIMIDX_DEFAULT_BITS)
-		  ")" },
+	  .otherwise = TL_STRING(SIMIDX_DEFAULT_BITS),
+	  .help = "bits of a bare fingerprint, 16..64" },
 	{ 0 },
 };
 

@@ -50,8 +50,8 @@ const struct tl_option in_columns_rows[] = {
 	  .more = "The first line of tsv or csv names the columns: \"fp\", or \"text\" where there "
 		  "is no \"fp\", and if wanted \"id\" and \"label\". Others are ignored." },
 	{ 0, "delimiter", "CHAR", TL_CALL(call_delimiter),
-	  .help = "csv: what separates columns (default: a comma)",
-	  .more = "What separates the columns of csv, such as ';' (default: a comma)." },
+	  .otherwise = "a comma", .help = "csv: what separates columns",
+	  .more = "What separates the columns of csv, such as ';'." },
 	{ 0, "id-field", "NAME", TL_TEXT(struct in_columns, id),
 	  .help = "another name for the column \"id\", or its number",
 	  .more = "Another name for the column \"id\", or for this member in jsonl. Without a "

@@ -55,24 +55,24 @@ static const struct tl_option index_rows[] = {
 		  "must not be there; truncate: always, and an existing index is replaced: "
 		  "when a new one has been built, with --write insert, --merge never and "
 		  "--mode if-new or replace, and in HBase always, at the first row." },
-	{ 0, "plan", "PLAN", TL_TEXT(struct ld_options, plan),
+	{ 0, "plan", "PLAN", TL_TEXT(struct ld_options, plan), .otherwise = "auto",
 	  .help = "4x16, 10x26, 16x28, 20x31, 3x22, 2x32 or auto",
 	  .more = "Which sorted tables the index has: 4x16, 10x26, 16x28, 20x31, 3x22, 2x32 or "
-		  "auto (default: auto). auto is 4x16, or 3x22 if --expect is above 50M. "
+		  "auto. auto is 4x16, or 3x22 if --expect is above 50M. "
 		  "'simidx-query plan' compares them." },
 	{ 0, "expect", "N", TL_COUNT(struct ld_options, expect, 1, SIMIDX_MAX_ID),
 	  .help = "documents that the index is going to have" },
 	{ 0, "layout", "LAYOUT", TL_WORD(struct ld_options, layout, layout_words),
-	  .help = "blocks or rows (default: blocks)",
-	  .more = "How documents are stored: blocks, which are compressed, or rows, as they are "
-		  "(default: blocks)." },
+	  .otherwise = "blocks", .help = "blocks or rows",
+	  .more = "How documents are stored: blocks, which are compressed, or rows, as they "
+		  "are." },
 	{ 0, "fill", "PERCENT", TL_NUMBER(struct ld_options, fill, 50, 100),
-	  .help = "how full blocks are made, 50..100 (default: 90)" },
+	  .otherwise = "90", .help = "how full blocks are made, 50..100" },
 	{ 0, "bits", "F", TL_NUMBER(struct ld_options, bits, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS),
-	  .help = "bits of a fingerprint, 16..64 (default: " TL_STRING(SIMIDX_DEFAULT_BITS) ")" },
+	  .otherwise = TL_STRING(SIMIDX_DEFAULT_BITS), .help = "bits of a fingerprint, 16..64" },
 	{ 0, "ids", "auto|none", TL_WORD(struct ld_options, no_ids, ids_words),
-	  .help = "none: distinct fingerprints only",
-	  .more = "Whether documents have ids (default: auto). auto: yes, and labels if they are "
+	  .otherwise = "auto", .help = "none: distinct fingerprints only",
+	  .more = "Whether documents have ids. auto: yes, and labels if they are "
 		  "given; none: the index keeps distinct fingerprints only, without ids and "
 		  "labels." },
 	{ 0, "fp2", NULL, TL_SET(struct ld_options, fp2, 1),
@@ -87,8 +87,8 @@ static const struct tl_option index_rows[] = {
 		  "it was stored. Then simidx-query can delete the old ones, or leave them out of "
 		  "searches." },
 	{ 0, "permissions", "MODE", TL_CALL(call_permissions),
-	  .help = "of its files, such as 640 (default: 600)",
-	  .more = "Permissions of its files in octal digits, such as 640 or 644 (default: 600), "
+	  .otherwise = "600", .help = "of its files, such as 640",
+	  .more = "Permissions of its files in octal digits, such as 640 or 644, "
 		  "whatever the umask. The directory gets the same and search. Who may search must "
 		  "be able to write lock.mdb, or use --static." },
 	{ TL_PARAGRAPH("These options must match an index that exists already.") },
@@ -141,8 +141,8 @@ static const struct tl_option write_rows[] = {
 		  "fingerprints is " TL_STRING(SIMIDX_DEFAULT_RADIUS) ", and for texts where the "
 		  "index has no second fingerprints." },
 	{ 0, "accept", "A", TL_NUMBER(struct ld_options, accept, 0, MAX_ACCEPT),
-	  .help = "if-new: texts are near up to weight A (default: "
-		  TL_STRING(SIMIDX_TEXT_RADIUS_IF_NEW) ")",
+	  .otherwise = TL_STRING(SIMIDX_TEXT_RADIUS_IF_NEW),
+	  .help = "if-new: texts are near up to weight A",
 	  .more = "With --mode if-new: a text is near if the bits that differ weigh at most A, as "
 		  "'simidx-query search --help' explains, and are at most "
 		  TL_STRING(SIMIDX_TEXT_BITS_IF_NEW) " of the first "
@@ -231,9 +231,8 @@ static const struct tl_option write_rows[] = {
 	  .more = "What a power cut may do. full: what is committed survives it; normal: the last "
 		  "commits may be lost, and the index stays sound." },
 	{ 0, "wait", "MS", TL_NUMBER(struct ld_options, wait_ms, 0, INT_MAX),
-	  .help = "longest wait for another writer",
-	  .more = "The longest wait, in milliseconds, for another process that writes INDEX "
-		  "(default: no limit)." },
+	  .otherwise = "no limit", .help = "longest wait for another writer",
+	  .more = "The longest wait, in milliseconds, for another process that writes INDEX." },
 	{ 0, "force", NULL, TL_FLAG(struct ld_options, force),
 	  .help = "accept a network file system, at your own risk" },
 	{ 0, "untrusted", NULL, TL_FLAG(struct ld_options, is_untrusted),
@@ -250,10 +249,11 @@ static const struct tl_option resource_rows[] = {
 	  .standard = "1G", .help = "memory to build in, at least 64M",
 	  .more = "Memory to build in, at least 64M; K, M, G and T are binary." },
 	{ 0, "tmpdir", "DIR", TL_TEXT(struct ld_options, tmpdir),
+	  .otherwise = "$TMPDIR, or beside INDEX",
 	  .help = "where temporary files are made",
-	  .more = "Where temporary files are made (default: $TMPDIR, or beside INDEX)." },
+	  .more = "Where temporary files are made." },
 	{ 0, "threads", "N", TL_NUMBER(struct ld_options, threads, 1, TL_MAX_THREADS),
-	  .help = "threads for texts and building (default: one a core)" },
+	  .otherwise = "one a core", .help = "threads for texts and building" },
 	{ TL_PARAGRAPH("Whether the disk has room, for the index and for temporary files, is "
 		       "estimated as soon as the first rows have shown how much is to come, and "
 		       "again before building; for standard input, directories and lists only "
@@ -267,8 +267,8 @@ static const struct tl_option report_rows[] = {
 	  .more = "Write a line to FILE for each row that is rejected, or that --mode delete does "
 		  "not find: where it is, a tab, and the reason. '-' is standard output." },
 	{ 0, "max-errors", "N", TL_COUNT(struct ld_options, max_errors, 0, UINT64_MAX - 1),
-	  .help = "stop when more than N rows are rejected",
-	  .more = "Stop when more than N rows are rejected (default: go on). A load whose first "
+	  .otherwise = "no limit", .help = "stop when more than N rows are rejected",
+	  .more = "Stop when more than N rows are rejected. A load whose first "
 		  "1,000 rows are all rejected stops in any case." },
 	{ 0, "summary", "FILE", TL_TEXT(struct ld_options, summary),
 	  .help = "write counts, times and sizes to FILE as JSON",

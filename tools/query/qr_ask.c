@@ -26,7 +26,7 @@ const struct tl_option qr_ask_rows[] = {
 	{ TL_SECTION("Which documents are near") },
 	{ TL_PARAGRAPH("Near to a fingerprint is what differs from it in few bits:") },
 	{ 'k', "radius", "K", TL_NUMBER(struct qr_ask, radius, 0, SIMIDX_MAX_RADIUS),
-	  .help = "in at most K bits, 0..64 (default: " TL_STRING(SIMIDX_DEFAULT_RADIUS) ")" },
+	  .otherwise = TL_STRING(SIMIDX_DEFAULT_RADIUS), .help = "in at most K bits, 0..64" },
 	{ 0, "ignore", "MASK", TL_TEXT(struct qr_ask, ignore_text),
 	  .help = "the bits of a hexadecimal MASK may differ" },
 	{ 0, "second", "FP", TL_TEXT(struct qr_ask, fp2_text),
@@ -41,18 +41,16 @@ const struct tl_option qr_ask_rows[] = {
 		       TL_STRING(SIMIDX_TEXT_BITS) " bits of the first may differ, not "
 			  "counting those of weight 0:") },
 	{ 0, "accept", "A", TL_NUMBER(struct qr_ask, accept, 0, MAX_WEIGHT_SUM),
-	  .help = "weights up to A are near (default: " TL_STRING(SIMIDX_TEXT_RADIUS) ")",
-	  .more = "Weights up to A are near, a whole number (default: "
-		  TL_STRING(SIMIDX_TEXT_RADIUS) " where second "
-		  "fingerprints were made from runs of three words, "
-		  TL_STRING(SIMIDX_TEXT_RADIUS_SAME) " where they were made from "
-		  "the features of the first ones, " TL_STRING(SIMIDX_TEXT_RADIUS_NO_FP2) " "
-		  "without them)." },
+	  .otherwise = TL_STRING(SIMIDX_TEXT_RADIUS), .help = "weights up to A are near",
+	  .more = "Weights up to A are near, a whole number. Without this option they are "
+		  TL_STRING(SIMIDX_TEXT_RADIUS_SAME) " where second fingerprints were made from "
+		  "the features of the first ones and not from runs of three words, and "
+		  TL_STRING(SIMIDX_TEXT_RADIUS_NO_FP2) " where there are none." },
 	{ 0, "probes", "P", TL_COUNT(struct qr_ask, probes, 1, MAX_PROBES),
-	  .help = "look up the P likeliest ranges (default: " TL_STRING(SIMIDX_TEXT_PROBES) ")",
+	  .otherwise = TL_STRING(SIMIDX_TEXT_PROBES), .help = "look up the P likeliest ranges",
 	  .more = "Look up the P likeliest ranges of the tables, and compare what is in them. "
-		  "Without this option they are " TL_STRING(SIMIDX_TEXT_PROBES) ", with plan 3x22 "
-		  TL_STRING(SIMIDX_TEXT_PROBES_3X22) ", and an index of up to 128 "
+		  "Without this option they are " TL_STRING(SIMIDX_TEXT_PROBES_3X22)
+		  " with plan 3x22, and an index of up to 128 "
 		  "documents for each of them is searched as a whole, which takes no longer. Of an "
 		  "index in HBase they are 16, whatever its size." },
 	{ 0, "complete", "R", TL_NUMBER(struct qr_ask, complete, 1, MAX_WEIGHT_SUM),

@@ -120,13 +120,13 @@ static const struct tl_option rows[] = {
 	  .standard = "1G", .help = "memory to work in, at least 64M",
 	  .more = "Memory to work in, at least 64M; K, M, G and T are binary." },
 	{ 0, "tmpdir", "DIR", TL_TEXT(struct options, tmpdir),
+	  .otherwise = "$TMPDIR, or beside NEW",
 	  .help = "where temporary files are made",
-	  .more = "Where temporary files are made (default: $TMPDIR, or "
-		  "beside the new index)." },
+	  .more = "Where temporary files are made." },
 	{ 0, "wait", "MS", TL_NUMBER(struct options, wait_ms, 0, INT_MAX),
-	  .help = "longest wait for another writer",
-	  .more = "The longest wait, in milliseconds, for another process that writes the index "
-		  "(default: no limit)." },
+	  .otherwise = "no limit", .help = "longest wait for another writer",
+	  .more = "The longest wait, in milliseconds, for another process that writes the "
+		  "index." },
 	{ TL_SECTION("What happens") },
 	{ TL_PARAGRAPH("A new index is built from the documents of INDEX, with everything merged. "
 		       "The bytes of documents that were deleted or replaced can still stand in "

@@ -410,9 +410,9 @@ static const struct tl_option rows[] = {
 	  .more = "Only count what --older-than would delete, and change nothing. This reads all "
 		  "documents and their labels, so it is no cheaper than the deletion." },
 	{ 0, "wait", "MS", TL_NUMBER(struct options, wait_ms, 0, INT_MAX),
-	  .help = "longest wait for another writer",
-	  .more = "The longest wait, in milliseconds, for another process that writes the index "
-		  "(default: no limit)." },
+	  .otherwise = "no limit", .help = "longest wait for another writer",
+	  .more = "The longest wait, in milliseconds, for another process that writes the "
+		  "index." },
 	{ TL_SECTION("What happens") },
 	{ TL_PARAGRAPH("Documents that are named by a KEY are deleted in one commit. With "
 		       "--older-than there are many, and others may write in between: whatever "

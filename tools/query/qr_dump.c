@@ -139,8 +139,8 @@ static int run_dump(struct qr_context *ctx, int argc, char **argv)
 
 static const struct tl_option rows[] = {
 	{ 0, "format", "tsv|jsonl|full", TL_WORD(struct options, format, formats),
-	  .help = "how rows are written (default: tsv)",
-	  .more = "How rows are written (default: tsv, with --json jsonl). tsv: id, fingerprint "
+	  .otherwise = "tsv, with --json jsonl", .help = "how rows are written",
+	  .more = "How rows are written. tsv: id, fingerprint "
 		  "and label, separated by tabs; the label has the escapes \\t \\n \\r \\\\ "
 		  "\\xHH. An index with times has a fourth column, time, such as "
 		  "2026-11-26T08:15:00Z, empty where it is not known. jsonl: objects with the "

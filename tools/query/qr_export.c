@@ -239,9 +239,9 @@ static const struct tl_option rows[] = {
 		  "for its Import: DIR/index for the table that is searched, DIR/docs for that of "
 		  "the documents. doc/hbase-load.md has the commands." },
 	{ 0, "plan", "PLAN", TL_TEXT(struct options, plan),
-	  .help = "of the index in HBase: " QR_HBASE_PLANS,
+	  .otherwise = "that of the index", .help = "of the index in HBase: " QR_HBASE_PLANS,
 	  .more = "The plan of the index in HBase, which decides how many rows a document has: "
-		  QR_HBASE_PLANS " (default: that of the index)." },
+		  QR_HBASE_PLANS "." },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query export index /tmp/rows",
 		     "All rows of the index in HBase, for a bulk load of many documents.") },

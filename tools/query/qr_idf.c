@@ -220,8 +220,8 @@ static int make_dictionary(struct options *options, const struct in_files_option
 
 static const struct tl_option rows[] = {
 	{ 'F', "format", "FORMAT", TL_WORD_FROM(struct options, format_word, in_format_names, 1),
-	  .help = "format of all files (default: by their names)",
-	  .more = "Format of all files (default: by their names, as in simidx-load)." },
+	  .otherwise = "by their names", .help = "format of all files",
+	  .more = "Format of all files, as in simidx-load." },
 	{ 0, "min-texts", "N", TL_COUNT(struct options, min_texts, 1, UINT64_MAX), .standard = "1",
 	  .help = "only words that are in N texts or more" },
 	{ TL_GROUP(in_columns_rows, struct options, columns) },

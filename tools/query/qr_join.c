@@ -20,11 +20,10 @@
 
 const struct tl_option qr_join_rows[] = {
 	{ 'k', "radius", "K", TL_NUMBER(struct qr_join, radius, 0, SIMIDX_MAX_RADIUS),
-	  .help = "near: at most K bits differ (default: " TL_STRING(SIMIDX_DEFAULT_RADIUS) ", of "
-		  "texts 7)",
-	  .more = "Documents are near if their fingerprints differ in at most K bits (default: "
-		  TL_STRING(SIMIDX_DEFAULT_RADIUS) "; "
-		  "of texts 7, or 3 where there are more than 100 million). Texts must besides "
+	  .otherwise = TL_STRING(SIMIDX_DEFAULT_RADIUS) ", of texts 7",
+	  .help = "near: at most K bits differ",
+	  .more = "Documents are near if their fingerprints differ in at most K bits. Of more "
+		  "than 100 million texts these are 3 without this option. Texts must besides "
 		  "differ in at most " TL_STRING(SIMIDX_JOIN_DEFAULT_RADIUS2) " bits of both "
 		  "fingerprints together, where the index has "
 		  "second ones; in " TL_STRING(SIMIDX_JOIN_TRIPLES_RADIUS2) ", where these were "
@@ -35,7 +34,7 @@ const struct tl_option qr_join_rows[] = {
 	  .more = "Work in about this much memory, such as 1G. What does not fit goes to "
 		  "temporary files." },
 	{ 0, "tmpdir", "DIR", TL_TEXT(struct qr_join, tmpdir),
-	  .help = "temporary files go there (default: $TMPDIR or /tmp)" },
+	  .otherwise = "$TMPDIR or /tmp", .help = "temporary files go there" },
 	{ 0 },
 };
 

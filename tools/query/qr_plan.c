@@ -149,16 +149,15 @@ static int run_plan(struct qr_context *ctx, int argc, char **argv)
 
 static const struct tl_option rows[] = {
 	{ 0, "documents", "N", TL_COUNT(struct request, documents, 1, SIMIDX_MAX_ID),
-	  .help = "how many documents; K, M, G or T may follow",
-	  .more = "How many documents there will be, such as 20M (default: those of INDEX)." },
+	  .otherwise = "those of INDEX", .help = "how many documents, such as 20M",
+	  .more = "How many documents there will be, such as 20M." },
 	{ 'k', "radius", "K", TL_NUMBER(struct request, radius, 0, SIMIDX_MAX_RADIUS),
-	  .help = "queries allow K bits to differ, 0..64 (default: "
-		  TL_STRING(SIMIDX_DEFAULT_RADIUS) ")" },
+	  .otherwise = TL_STRING(SIMIDX_DEFAULT_RADIUS),
+	  .help = "queries allow K bits to differ, 0..64" },
 	{ 0, "bits", "F",
 	  TL_NUMBER(struct request, bits, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS),
-	  .help = "bits of a fingerprint, 16..64",
-	  .more = "Bits of a fingerprint, 16..64 (default: those of INDEX, else "
-		  TL_STRING(SIMIDX_DEFAULT_BITS) ")." },
+	  .otherwise = "those of INDEX, else " TL_STRING(SIMIDX_DEFAULT_BITS),
+	  .help = "bits of a fingerprint, 16..64" },
 	{ TL_SECTION("Output") },
 	{ TL_PARAGRAPH("A line for each plan: its tables, the bytes of these and of all but labels "
 		       "for each document, the bytes of all documents, and for a query its probes, "

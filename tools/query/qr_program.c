@@ -42,7 +42,7 @@ static const struct tl_option global_rows[] = {
 	  .more = "When to mark the digits of fingerprints that differ from the query. auto: "
 		  "on a terminal, unless the environment has NO_COLOR; always; never." },
 	{ 0, "threads", "N", TL_NUMBER(struct qr_context, threads, 1, TL_MAX_THREADS),
-	  .help = "search with N threads (default: one a core)" },
+	  .otherwise = "one a core", .help = "search with N threads" },
 	{ 0, "static", NULL, TL_FLAG(struct qr_context, is_static),
 	  .help = "take no locks, as no one writes to the index",
 	  .more = "Take no locks. Only while no one writes to the index, as on a read-only file "

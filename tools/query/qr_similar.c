@@ -255,9 +255,8 @@ static const struct tl_option rows[] = {
 	  .more = "Handle the texts as this index does. It does not hold the files of --stop, "
 		  "--words and --idf, so these must be given again." },
 	{ 0, "bits", "F", TL_NUMBER(struct options, bits, SIMIDX_MIN_BITS, SIMIDX_MAX_BITS),
-	  .help = "bits of a fingerprint, 16..64 (default: " TL_STRING(SIMIDX_DEFAULT_BITS) ")",
-	  .more = "Bits of a fingerprint, 16..64 (default: " TL_STRING(SIMIDX_DEFAULT_BITS) "; "
-		  "those of INDEX cannot be chosen)." },
+	  .otherwise = TL_STRING(SIMIDX_DEFAULT_BITS), .help = "bits of a fingerprint, 16..64",
+	  .more = "Bits of a fingerprint, 16..64. Those of INDEX cannot be chosen." },
 	{ 0, "show", "N", TL_COUNT(struct options, show, 0, UINT64_MAX), .standard = "10",
 	  .help = "how many bits and features are shown" },
 	{ 0, "tsv", NULL, TL_FLAG(struct options, tsv),
