@@ -136,5 +136,5 @@ quietly make -s -j"$(nproc)"
 # The output of failed tests is shown: a log file on a build machine is easily lost.
 quietly make -s -j"$(nproc)" check TESTS=
 say "Testing in $directory"
-# Some tests wait for a disk or a clock: one more than there are processors.
-make -s -j"$(($(nproc) + 1))" check VERBOSE=1
+# Many tests wait for a disk or a clock: twice as many as there are processors.
+make -s -j"$((2 * $(nproc)))" check VERBOSE=1

@@ -307,4 +307,10 @@ run 0 "$load" -q --fp-encoding base64 l -F jsonl - <<<'{"fp": "ASNFZ4mrze8="}'
 dump_of l <<<'0	0123456789abcdef	'
 run 1 "$load" -q --fp-encoding base64 l -F jsonl - <<<'{"fp": 3}'
 errors <<<'simidx-load: -:1: "fp": expected a string of base64'
+# Semicolons, whatever is asked for.
+printf 'id;body\n1;words\n' >semi.csv
+run 2 "$load" --header --text-field body new semi.csv
+says 'the header names no column "body", but "id;body"; --delimiter tells what separates columns'
+run 2 "$load" --delimiter tab -F csv new semi.csv
+says "--delimiter: expected one character, such as ';', found 'tab'; for tabs there is -F tsv"
 finish

@@ -57,6 +57,17 @@ output <<'END'
 END
 run 0 "$dedup" -q --identical --drop-list -r texts
 output <<<$'texts/3\ntexts/4'
+# What is in a compressed file is not its bytes.
+mkdir packed
+cp texts/1 packed/1
+gzip -nc texts/1 | tee packed/1.gz >packed/2.gz
+run 0 "$dedup" -q --drop-list -r packed
+output <<<$'packed/1.gz\npacked/2.gz'
+run 0 "$dedup" --identical -r packed
+[ ! -s out ] || fail 'other bytes are identical'
+says '2 files are no texts and were skipped (first: packed/1.gz)'
+run 0 "$dedup" -q --identical --binary --drop-list -r packed
+output <<<'packed/2.gz'
 touch -d '2026-11-20 10:00:00' texts/1 texts/2
 touch -d '2026-11-20 10:00:01' texts/3 texts/4
 run 0 "$dedup" -q --identical --keep newest --evidence evidence -r texts

@@ -85,6 +85,10 @@ run 1 "$dedup" --text-field body -F jsonl - <<<$'{"body":1}\n{"body":"x y"}'
 says 'simidx-dedup: 1 row has a "body" that is no string (-:1)'
 run 1 "$dedup" --text-field 2 -F csv - <<<$'a\nb\nc,d'
 says 'simidx-dedup: 2 rows have too few columns (first: -:1)'
+# Where a few rows are wrong, the option is right.
+{ seq 20 | sed 's/.*/{"text":"words of row &"}/'; echo '{"body":"a longer string"}'; } >one.jsonl
+run 1 "$dedup" one.jsonl
+says 'simidx-dedup: 1 row has no "text" (one.jsonl:21)'
 # With -q nothing is told, and of strings with odd or long names what can be.
 run 1 "$dedup" -q -F jsonl - <<<$'{"n":1}\n{"text":"x y"}'
 grep -q 'has no' err && fail 'a notice in spite of -q'

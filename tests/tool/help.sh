@@ -175,9 +175,14 @@ says "--format: expected one of text, lines, tsv, csv, jsonl, bin, npy, dump, fe
 run 2 "$load" --fp-encoding octal index file
 says "--fp-encoding: expected one of hex, dec, sdec, base64, found 'octal'"
 run 2 "$load" index -
-says 'standard input needs its format'
+says 'standard input needs its format, such as -F jsonl'
 run 2 "$load" index
 says 'INPUT is missing'
+run 2 "$dedup" --stream </dev/null
+says "INPUT is missing: '-' is standard input"
+touch rows.tsv
+run 2 "$load" rows.tsv index
+says 'rows.tsv is a file; the index comes first, and is a directory'
 run 2 "$load"
 says 'INDEX is missing'
 run 2 "$load" - file
@@ -208,8 +213,8 @@ run 2 "$query" search index --limit 0 0000000000000000
 says "--limit: expected a number of at least 1, such as 5000 or 20M, found '0'"
 run 2 "$query" search
 says 'search: INDEX is missing'
-run 2 "$query" search index
-says 'search: QUERY is missing'
+run 2 "$query" search index </dev/null
+says "search: QUERY is missing: '-' is standard input"
 run 2 "$query" get index
 says 'get: KEY is missing'
 run 2 "$query" get index --id --label 7
@@ -249,6 +254,19 @@ run 2 "$dedup" --min-size 1k file
 says "--files-from - chooses by size"
 run 2 "$dedup" --text_column body file
 says "unknown option '--text_column'; is --text-field meant?"
+while read -r option told; do
+	run 2 "$dedup" "--$option" x
+	says "unknown option '--$option'; $told"
+done <<'END'
+hamming is --radius meant?
+reference is --against meant?
+output-file is --output meant?
+in-place what is read stays as it is; results go to another file
+include find -name '*.txt' | ... --files-from - chooses by names
+minhash there is nothing to choose: doc/text.md
+END
+run 2 "$load" --update index file
+says "unknown option '--update'; --mode replace stores a row in the place of another one"
 run 2 "$dedup" --omitfirst file
 says "unknown option '--omitfirst'; is --drop-list meant?"
 run 2 "$dedup" --num_perm 128 file

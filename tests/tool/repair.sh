@@ -40,7 +40,7 @@ output </dev/null
 says 'simidx-query: new: made, with 3,000 documents; lost: nothing'
 "$query" dump new | cmp - documents.tsv || fail 'a sound index has changed'
 run 2 "$query" repair good new
-errors <<<'simidx-query: new: exists already'
+errors <<<'simidx-query: new: exists already; the new index needs another name'
 run 2 "$query" repair good missing/new
 says 'simidx-query: '
 run 2 "$query" repair good good/new

@@ -38,6 +38,7 @@ printf 'late\0' | cat tree/a/1.txt tree/a/2.txt tree/a/3.txt tree/a/4.txt - >tre
 
 run 0 "$load" ix -r tree
 errors <<END
+simidx-load: 1 file with the name of rows was taken as a text (tree/c/new\\nline.tsv): -F jsonl, csv or tsv reads their rows
 simidx-load: 1 file is no text and was skipped (tree/c/binary)
 simidx-load: 1 text has no words: nothing is near to it
 simidx-load: 1 text is shorter than 64 tokens: one edit moves its fingerprint far
@@ -166,9 +167,18 @@ printf '%s\n' 91b7584a2265b1f5 'and words' >words.txt
 run 0 "$load" -r doubtful named fps.txt words.txt
 says 'simidx-load: 2 files with names in .json were taken as one text each (first: named/more.json): -F jsonl reads an object a line'
 says 'simidx-load: 1 text looks like a list of fingerprints (fps.txt): -F lines reads one a line'
+mv named/rows.json named/rows.jsonl
+cp named/more.json named/more.ndjson.gz
+for program in "$load doubtful2" "$dedup"; do
+	# shellcheck disable=SC2086
+	run 0 $program -r named
+	says "$(basename "${program%% *}"): 2 files with names of rows were taken as one text each (first: named/more.ndjson.gz): -F jsonl, csv or tsv reads their rows"
+done
+run 1 "$query" search ix --text named/rows.jsonl
+says 'simidx-query: named/rows.jsonl is searched as one text; without --text its rows are searched'
 # Who says what they are is not told.
-run 0 "$load" told -F text named/rows.json fps.txt
-grep -q 'json\|fingerprints (' err && fail 'a doubt about -F text'
+run 0 "$load" told -F text named/rows.jsonl fps.txt
+grep -q 'names of rows\|json\|fingerprints (' err && fail 'a doubt about -F text'
 
 # What is named and no text: the others are stored, exit 1. Nothing is made of such files alone.
 printf 'PK\003\004\0\0' >arrays.npz

@@ -125,8 +125,8 @@ int tl_index_error(const char *path, const simidx_error *err)
 	if (err->code == SIMIDX_E_CORRUPT && path)
 		tl_advise_damage(path, 0);
 	if (err->code == SIMIDX_E_NOT_INDEX && path && strstr(err->text, "it is no LMDB file"))
-		tl_notice("%s: if it was an index, restore a backup, or load the documents again",
-			  path);
+		tl_error("%s: if it was an index, restore a backup, or load the documents again",
+			 path);
 	if (err->code == SIMIDX_E_UNSUPPORTED && path)
 		advise_engine(path, err);
 	/* The library names the flag, as it knows of no options. */
@@ -141,17 +141,17 @@ void tl_advise_damage(const char *path, int is_listed)
 	const char *word = tl_path_word(path, room);
 
 	if (tl_path_is_uri(path))
-		tl_notice("%s: 'simidx-query repair %s' mends what a commit that was cut off has "
-			  "left",
-			  path, word);
+		tl_error("%s: 'simidx-query repair %s' mends what a commit that was cut off has "
+			 "left",
+			 path, word);
 	else if (is_listed)
-		tl_notice("%s: restore a backup, or save what is sound with 'simidx-query repair "
-			  "%s NEW'",
-			  path, word);
+		tl_error("%s: restore a backup, or save what is sound with 'simidx-query repair "
+			 "%s NEW'",
+			 path, word);
 	else
-		tl_notice("%s: 'simidx-query verify %s' lists what is damaged; restore a backup, "
-			  "or save what is sound with 'simidx-query repair %s NEW'",
-			  path, word, word);
+		tl_error("%s: 'simidx-query verify %s' lists what is damaged; restore a backup, "
+			 "or save what is sound with 'simidx-query repair %s NEW'",
+			 path, word, word);
 }
 
 void tl_notice(const char *format, ...)

@@ -273,6 +273,9 @@ static const struct {
 	{ "size-limit", "max-bytes" }, { "maxsize", "max-bytes" },
 	{ "text-column", "text-field" }, { "text-key", "text-field" },
 	{ "id-column", "id-field" },   { "id-key", "id-field" },  { "num-workers", "threads" },
+	{ "hamming", "radius" },       { "reference", "against" }, { "index-dir", "index" },
+	{ "output-file", "output" },   { "removed", "dups" },	  { "key", "text-field" },
+	{ "link", "drop-list" },       { "log", "rejects" },
 	{ "exact", "identical" },      { "omitfirst", "drop-list" }, { "order", "keep" },
 };
 
@@ -284,6 +287,16 @@ static const struct {
 	{ "ext", "find -name '*.txt' | ... --files-from - chooses by names" },
 	{ "min-size", "find -size +1k | ... --files-from - chooses by size" },
 	{ "minsize", "find -size +1k | ... --files-from - chooses by size" },
+	{ "size", "find -size +1k | ... --files-from - chooses by size" },
+	{ "include", "find -name '*.txt' | ... --files-from - chooses by names" },
+	{ "in-place", "what is read stays as it is; results go to another file" },
+	{ "update", "--mode replace stores a row in the place of another one" },
+	{ "skip-errors", "rows that cannot be read are skipped, and counted" },
+	{ "ignore-case", "upper and lower case are one in texts" },
+	{ "progress", "a terminal shows it, unless -q is given" },
+	{ "minhash", "there is nothing to choose: doc/text.md" },
+	{ "hash", "there is nothing to choose: doc/text.md" },
+	{ "lang", "there is nothing to choose: doc/text.md" },
 	{ "num-perm", "there is nothing to choose: doc/text.md" },
 	{ "seed", "there is nothing to choose: doc/text.md" },
 	{ "ngram", "a run has five words always" },
@@ -396,6 +409,16 @@ static int refuse_empty(const struct tl_command *command, int n, char **operands
 	return TL_PROCEED;
 }
 
+static const char *advise_dash(void)
+{
+	return isatty(STDIN_FILENO) ? "" : ": '-' is standard input";
+}
+
+int tl_refuse_no_input(void)
+{
+	return tl_usage_error("INPUT is missing%s", advise_dash());
+}
+
 /* The number of operands fits, or say what is missing. */
 static int check_operands(const struct tl_command *command, int n, char **operands)
 {
@@ -414,7 +437,9 @@ static int check_operands(const struct tl_command *command, int n, char **operan
 	for (i = 0; i < n && strchr(word, ' '); i++)
 		word = strchr(word, ' ') + 1;
 	length = (int)strcspn(word, " .");
-	return tl_usage_error("%s%s%.*s is missing", prefix, between, length, word);
+	return tl_usage_error("%s%s%.*s is missing%s", prefix, between, length, word,
+			      strncmp(word, "INPUT", 5) && strncmp(word, "QUERY", 5) ?
+				      "" : advise_dash());
 }
 
 static int take_all(const struct tl_command *command, const struct slots *slots, int argc,

@@ -186,6 +186,9 @@ struct tl_command {
 /** What tl_parse() returns when the program is to go on. No exit code. */
 #define TL_PROCEED -1
 
+/** Say that INPUT is missing, and that '-' is one where something is piped. Returns TL_TROUBLE. */
+int tl_refuse_no_input(void);
+
 /**
  * Read a command line. First all members with a default get it; what has none is left as it was.
  * -h, --help and --version are done at once. Errors are told on stderr.

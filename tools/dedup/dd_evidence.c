@@ -194,25 +194,27 @@ static void json_row(const struct dd_evidence *evidence, struct tl_json *json,
 }
 
 /* What it is near to. */
-static void json_other(const struct dd_evidence *evidence, struct tl_json *json,
-		       const struct dd_reason *reason)
+static int json_other(const struct dd_evidence *evidence, struct tl_json *json,
+		      const struct dd_reason *reason)
 {
 	struct dd_keeper keeper;
 
 	if (reason->other) {
 		json_row(evidence, json, &reason->other->name, reason->other, keys[1]);
-		return;
+		return 0;
 	}
-	keeper = dd_keepers_find(evidence->keepers, &reason->near);
+	if (dd_keepers_find(evidence->keepers, &reason->near, &keeper))
+		return TL_TROUBLE;
 	if (keeper.label && keeper.label_size <= MOST_LABEL)
 		tl_json_bytes(json, keys[1][LABEL], keeper.label, keeper.label_size);
 	tl_json_unsigned(json, keys[1][ID], keeper.id);
 	if (!keeper.index)
 		keeper.index = evidence->options->index;
 	tl_json_bytes(json, "index2", keeper.index, strlen(keeper.index));
+	return 0;
 }
 
-static void put_line(const struct dd_evidence *evidence, FILE *out, const struct dd_reason *reason)
+static int put_line(const struct dd_evidence *evidence, FILE *out, const struct dd_reason *reason)
 {
 	/* Equal texts have a rule of their own. */
 	const struct dd_similarity similarity = { reason->near.similarity,
@@ -226,9 +228,11 @@ static void put_line(const struct dd_evidence *evidence, FILE *out, const struct
 	tl_json_string(&json, "rule", rule_of(evidence, &reason->near));
 	tl_json_bool(&json, "keep", reason->is_kept);
 	json_row(evidence, &json, &reason->row->name, reason->row, keys[0]);
-	json_other(evidence, &json, reason);
+	if (json_other(evidence, &json, reason))
+		return TL_TROUBLE;
 	json_excerpts(evidence, &json, reason);
 	dd_columns_json_end(&json);
+	return 0;
 }
 
 int dd_evidence_put(struct dd_evidence *evidence, const struct dd_reason *reason)
@@ -237,7 +241,8 @@ int dd_evidence_put(struct dd_evidence *evidence, const struct dd_reason *reason
 
 	if (!out)
 		return TL_TROUBLE;
-	put_line(evidence, out, reason);
+	if (put_line(evidence, out, reason))
+		return TL_TROUBLE;
 	if (reason->is_kept)
 		evidence->near_misses++;
 	else
@@ -296,7 +301,8 @@ int dd_evidence_hold(struct dd_evidence *evidence, const simidx_dedup_row *row, 
 	if (!evidence->held)
 		return tl_error("%s: no temporary file can be made: %s", tmpdir, strerror(errno));
 	fprintf(evidence->held, "%" PRIu64 " %" PRIu64 " ", handle, near->keeper);
-	put_line(evidence, evidence->held, &reason);
+	if (put_line(evidence, evidence->held, &reason))
+		return TL_TROUBLE;
 	return ferror(evidence->held) ? tl_error("cannot write to a temporary file in %s: %s",
 						 tmpdir, strerror(errno)) :
 					0;

@@ -111,25 +111,39 @@ static int is_of_this_run(const simidx_dedup_near *near)
 	return near->keeper < SIMIDX_DEDUP_AGAINST;
 }
 
-struct dd_keeper dd_keepers_find(struct dd_keepers *keepers, const simidx_dedup_near *near)
+/* The label of a document of INDEX, which others may have deleted. */
+static int find_label(struct dd_keepers *keepers, struct dd_keeper *keeper)
 {
-	struct dd_keeper keeper = { .id = near->id };
 	simidx_reader *reader;
 	simidx_match match;
+	simidx_error err;
+	int rc;
 
+	if (dd_index_reader(keepers->index, &reader))
+		return TL_TROUBLE;
+	rc = simidx_reader_find_id(reader, keeper->id, &match, &err);
+	if (rc)
+		return rc == SIMIDX_E_NOT_FOUND ? 0 : dd_index_fail(keepers->index, &err);
+	keeper->label = match.label;
+	keeper->label_size = match.label_size;
+	return 0;
+}
+
+int dd_keepers_find(struct dd_keepers *keepers, const simidx_dedup_near *near,
+		    struct dd_keeper *keeper)
+{
+	*keeper = (struct dd_keeper){ .id = near->id };
 	if (near->keeper == SIMIDX_DEDUP_AGAINST) {
-		keeper.index = dd_against_path(keepers->against, near->against);
-		keeper.label = dd_against_label(keepers->against, near->against, near->id,
-						&keeper.label_size);
-	} else if (is_of_this_run(near)) {
-		if (keepers->has_names)
-			keeper.name = name_of(keepers, near->keeper);
-	} else if (!dd_index_reader(keepers->index, &reader) &&
-		   !simidx_reader_find_id(reader, near->id, &match, NULL)) {
-		keeper.label = match.label;
-		keeper.label_size = match.label_size;
+		keeper->index = dd_against_path(keepers->against, near->against);
+		keeper->label = dd_against_label(keepers->against, near->against, near->id,
+						 &keeper->label_size);
+		return 0;
 	}
-	return keeper;
+	if (!is_of_this_run(near))
+		return find_label(keepers, keeper);
+	if (keepers->has_names)
+		keeper->name = name_of(keepers, near->keeper);
+	return 0;
 }
 
 void dd_keepers_count(struct dd_keepers *keepers, const simidx_dedup_near *near,
@@ -213,14 +227,16 @@ void dd_keepers_put(FILE *out, const struct dd_keepers *keepers, const struct dd
 
 void dd_keepers_put_large(FILE *out, struct dd_keepers *keepers, const struct dd_large *large)
 {
-	struct dd_keeper keeper = dd_keepers_find(keepers, &large->near);
 	const struct dd_name *name = large->has_fact ? &large->fact.name : large->first;
+	struct dd_keeper keeper;
 
 	if (name) {
 		fputs(large->has_fact ? "" : "such as ", out);
 		dd_columns_path(out, dd_files_path(keepers->files, name->file), name->line);
 		return;
 	}
+	/* By its id, if the index cannot say more. */
+	(void)dd_keepers_find(keepers, &large->near, &keeper);
 	put_document(out, keepers, &keeper);
 	if (!keeper.index)
 		return;

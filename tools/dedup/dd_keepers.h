@@ -81,9 +81,10 @@ size_t dd_keepers_bytes(const struct dd_keepers *keepers);
 
 /**
  * What another one is near to. Its label is valid until one of the indexes is used; that of a row
- * of this run is a matter of dd_keepers_fact().
+ * of this run is a matter of dd_keepers_fact(). Returns 0, or TL_TROUBLE with a message.
  */
-struct dd_keeper dd_keepers_find(struct dd_keepers *keepers, const simidx_dedup_near *near);
+int dd_keepers_find(struct dd_keepers *keepers, const simidx_dedup_near *near,
+		    struct dd_keeper *keeper);
 
 /** One more was left out for it, `name`. */
 void dd_keepers_count(struct dd_keepers *keepers, const simidx_dedup_near *near,

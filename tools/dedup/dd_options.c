@@ -53,7 +53,8 @@ static const struct tl_option near_rows[] = {
 	{ 0, "identical", NULL, TL_FLAG(struct dd_options, identical),
 	  .help = "only texts of the same bytes",
 	  .more = "Print only what has the same bytes as another text, in groups, --drop-list and "
-		  "--pairs. What is only similar stays, and is in no group." },
+		  "--pairs. What is only similar stays, and is in no group. Compressed files are "
+		  "not unpacked: they are no texts (--binary)." },
 	{ 0, "binary", NULL, TL_FLAG(struct dd_options, binary),
 	  .help = "also files that are no texts, if their bytes are equal",
 	  .more = "Files that are no texts, as they have a NUL byte in their first 8 KiB, are near "
@@ -552,7 +553,7 @@ static int take_operands(struct dd_options *options, char **operands, size_t n)
 	inputs->operands = operands;
 	inputs->n_operands = n;
 	if (!n && !inputs->lists.n)
-		return tl_usage_error("INPUT is missing");
+		return tl_refuse_no_input();
 	for (size_t i = 0; i < n; i++)
 		directories += !stat(operands[i], &status) && S_ISDIR(status.st_mode);
 	/* One among others is told, and the others are read. */
@@ -560,7 +561,7 @@ static int take_operands(struct dd_options *options, char **operands, size_t n)
 		return tl_usage_error("%s: is a directory: -r reads the files in it", operands[0]);
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(operands[i], "-") == 0 && !inputs->format)
-			return tl_usage_error("standard input needs its format: -F FORMAT");
+			return tl_usage_error("standard input needs its format, such as -F jsonl");
 	if (check_together(options) != TL_PROCEED ||
 	    dd_memory_check(options->memory, &options->threads) != TL_PROCEED)
 		return TL_TROUBLE;

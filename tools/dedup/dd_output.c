@@ -367,7 +367,8 @@ static int leave_out(struct dd_output *output, const simidx_dedup_row *row,
 		count_bytes(output, row, near);
 		return 0;
 	}
-	other = dd_keepers_find(output->keepers, near);
+	if (dd_keepers_find(output->keepers, near, &other))
+		return TL_TROUBLE;
 	/* In another index a label may mean another document. */
 	if (is_earlier(output, near) && is_itself(row, &other)) {
 		output->counts.known++;
@@ -392,8 +393,9 @@ static int pair(struct dd_output *output, const simidx_dedup_row *row,
 		if (output->options->identical && !(near[i].flags & SIMIDX_DEDUP_EQUAL))
 			continue;
 		output->counts.near++;
-		other = dd_keepers_find(output->keepers, &near[i]);
-		code = dd_pairs_put(&output->pairs, stdout, &near[i], row, &other);
+		code = dd_keepers_find(output->keepers, &near[i], &other);
+		if (!code)
+			code = dd_pairs_put(&output->pairs, stdout, &near[i], row, &other);
 	}
 	return code ? code : note_kept(output, row);
 }

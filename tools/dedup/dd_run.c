@@ -380,7 +380,7 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 			code = dd_output_unread(run->output, &row);
 		}
 		if (run->all.rejected == HOPELESS && !run->all.documents) {
-			in_causes_tell(&reader->causes);
+			in_causes_tell(&reader->causes, run->all.rejected);
 			return tl_error("the first 1,000 rows were all rejected, the last one "
 					"because: %s", reader->reason);
 		}
@@ -507,6 +507,7 @@ static int begin(struct run *run)
 	in_reader_init(&run->reader, run->options->bits);
 	run->reader.columns = &run->options->inputs.columns;
 	run->reader.keeps_lines = run->options->stream;
+	run->reader.packs_stay = run->options->identical;
 	in_reader_when_idle(&run->reader, decide_in_pause, run);
 	run->files = dd_files_new();
 	if (run->files)
@@ -566,7 +567,7 @@ int dd_run(const struct dd_options *options)
 		/* Results stand before the summary where both go to one file. */
 		if (fflush(stdout))
 			tl_output_failed();
-		in_causes_tell(&run.reader.causes);
+		in_causes_tell(&run.reader.causes, run.all.documents + run.all.rejected);
 		in_files_tell(files);
 		run.all.seconds = tl_seconds() - run.all.started;
 		unread = dd_summary_tell(&run.all, options, run.dedup, run.again, run.output,
@@ -575,6 +576,8 @@ int dd_run(const struct dd_options *options)
 		if (*run.full)
 			code = dd_summary_tell_full(&run.all, options, run.full);
 	}
+	if (code == TL_TROUBLE && run.dedup && options->stream)
+		dd_summary_tell_partial(options);
 	if (!code && run.all.rejected + unread + counts.changed + counts.broken)
 		code = TL_PARTLY;
 	run.all.seconds = tl_seconds() - run.all.started;
@@ -591,7 +594,7 @@ int dd_run(const struct dd_options *options)
 	dd_output_free(run.output);
 	in_reader_free(&run.reader);
 	in_files_close(files);
-	free(run.all.first_skipped);
+	dd_summary_free(&run.all);
 	dd_files_free(run.files);
 	return code;
 }

@@ -10,6 +10,7 @@
 #include "dedup/dd_memory.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,13 +26,26 @@ void dd_summary_skip(struct dd_summary *all, const char *path)
 void dd_summary_look(struct dd_summary *all, const struct dd_options *options,
 		     const struct in_reader *reader, const struct in_row *row)
 {
+	enum in_doubt doubt;
+
 	all->texts++;
-	all->not_utf8 += !tl_is_utf8(row->text, row->text_size);
-	if (reader->format != &in_format_text || options->inputs.format ||
-	    in_doubt_text(reader->path, row, options->bits) != IN_LISTS_FPS)
+	if (!tl_is_utf8(row->text, row->text_size) && !all->not_utf8++)
+		all->first_not_utf8 = strdup(in_reader_place(reader));
+	if (reader->format != &in_format_text || options->inputs.format)
 		return;
-	if (!all->lists++)
+	doubt = in_doubt_text(reader->path, row, options->bits);
+	if (doubt == IN_LISTS_FPS && !all->lists++)
 		all->first_list = strdup(reader->path);
+	if (doubt == IN_NAMED_ROWS && !all->named_rows++)
+		all->first_named = strdup(reader->path);
+}
+
+void dd_summary_free(struct dd_summary *all)
+{
+	free(all->first_not_utf8);
+	free(all->first_named);
+	free(all->first_list);
+	free(all->first_skipped);
 }
 
 void dd_summary_progress(struct dd_summary *all, const struct dd_options *options, uint64_t bytes,
@@ -100,6 +114,16 @@ int dd_summary_tell_full(const struct dd_summary *all, const struct dd_options *
 				"");
 }
 
+void dd_summary_tell_partial(const struct dd_options *options)
+{
+	const char *path = options->output ? options->output : options->output_dir;
+	int can_resume = options->index && !tl_path_is_uri(options->index);
+
+	if (path)
+		tl_error("%s is not complete%s", path,
+			 can_resume ? "; with --resume the same command goes on" : "");
+}
+
 /* Texts that could not be read again, though nobody has put a limit to that. */
 static uint64_t tell_unread(const struct dd_again *again, const simidx_dedup_counts *counts)
 {
@@ -135,8 +159,18 @@ static void tell_odd(const struct dd_summary *all, const simidx_dedup_counts *co
 			  tl_write_count(counts->exhausted, n),
 			  counts->exhausted == 1 ? " was" : "s were", SIMIDX_DEDUP_MOST_COMPARED);
 	if (all->not_utf8)
-		tl_notice("%s text%s not UTF-8", tl_write_count(all->not_utf8, n),
-			  all->not_utf8 == 1 ? " is" : "s are");
+		tl_notice("%s text%s not UTF-8 (%s%s): convert such files before, for example with "
+			  "iconv",
+			  tl_write_count(all->not_utf8, n), all->not_utf8 == 1 ? " is" : "s are",
+			  all->not_utf8 == 1 ? "" : "first: ",
+			  all->first_not_utf8 ? all->first_not_utf8 : "?");
+	if (all->named_rows)
+		tl_notice("%s file%s (%s%s): -F jsonl, csv or tsv reads their rows",
+			  tl_write_count(all->named_rows, n),
+			  all->named_rows == 1 ? " with the name of rows was taken as a text" :
+						 "s with names of rows were taken as one text each",
+			  all->named_rows == 1 ? "" : "first: ",
+			  all->first_named ? all->first_named : "?");
 	if (all->lists)
 		tl_notice("%s text%s (%s%s): -F lines reads one a line",
 			  tl_write_count(all->lists, n),

@@ -19,6 +19,9 @@ struct dd_summary {
 	uint64_t documents, rejected;
 	uint64_t texts;      /* of `documents` */
 	uint64_t not_utf8;   /* texts that are something else */
+	char *first_not_utf8; /* the place of the first; of this struct, as all that follow */
+	uint64_t named_rows; /* files found that were taken for one text, and are named as rows */
+	char *first_named;   /* the path of the first */
 	uint64_t lists;      /* files taken for one text that look like lists of fingerprints */
 	char *first_list;    /* the path of the first */
 	uint64_t skipped;    /* files found that are no texts */
@@ -28,6 +31,9 @@ struct dd_summary {
 	double shown; /* when progress was */
 	int has_warned; /* that memory is likely to be too small */
 };
+
+/** Free the names. */
+void dd_summary_free(struct dd_summary *all);
 
 /** A file that was found is no text. */
 void dd_summary_skip(struct dd_summary *all, const char *path);
@@ -54,6 +60,9 @@ void dd_summary_progress(struct dd_summary *all, const struct dd_options *option
  */
 void dd_summary_estimate(struct dd_summary *all, const struct dd_options *options, uint64_t bytes,
 			 uint64_t each, uint64_t tables);
+
+/** A stream has failed: the file or directory of its rows is not complete. */
+void dd_summary_tell_partial(const struct dd_options *options);
 
 /** Reading has ended before a place, as memory is used up. Returns the exit code. */
 int dd_summary_tell_full(const struct dd_summary *all, const struct dd_options *options,

@@ -8,6 +8,9 @@
 
 #include <stdio.h>
 
+/* Of fewer rows than one in so many the rows are wrong, and not the options. */
+#define WRONG_SHARE 4
+
 /* What the first row without the field has instead, and the option for it. */
 static void write_advice(const struct in_causes *causes, char *out, size_t size)
 {
@@ -48,7 +51,7 @@ static void write_count(const struct in_causes *causes, enum in_cause cause, cha
 	}
 }
 
-void in_causes_tell(const struct in_causes *causes)
+void in_causes_tell(const struct in_causes *causes, uint64_t rows)
 {
 	char count[160], advice[512];
 
@@ -57,7 +60,7 @@ void in_causes_tell(const struct in_causes *causes)
 			continue;
 		write_count(causes, (enum in_cause)i, count, sizeof(count));
 		*advice = '\0';
-		if (i == IN_NO_FIELD)
+		if (i == IN_NO_FIELD && causes->cause[i].n >= rows / WRONG_SHARE)
 			write_advice(causes, advice, sizeof(advice));
 		tl_notice("%s (%s%s%s)", count, causes->cause[i].n == 1 ? "" : "first: ",
 			  causes->cause[i].first, advice);

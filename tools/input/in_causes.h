@@ -32,7 +32,11 @@ struct in_causes {
 	char longest[80];         /* the longest of these */
 };
 
-/** Notices of what was counted. */
-void in_causes_tell(const struct in_causes *causes);
+/**
+ * Notices of what was counted, with advice where an option may be wrong.
+ *
+ * @param rows  of all, those that were rejected included
+ */
+void in_causes_tell(const struct in_causes *causes, uint64_t rows);
 
 #endif /* IN_CAUSES_H */

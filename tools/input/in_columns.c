@@ -20,7 +20,8 @@ static int call_delimiter(void *options, const char *value)
 		((struct in_columns *)options)->delimiter = *value;
 		return 0;
 	}
-	tl_usage_error("--delimiter: expected one character, such as ';', found '%s'", value);
+	tl_usage_error("--delimiter: expected one character, such as ';', found '%s'; for "
+		       "tabs there is -F tsv", value);
 	return -1;
 }
 

@@ -90,8 +90,8 @@ enum in_result in_reader_open(struct in_reader *reader, const char *path,
 		return in_fail(reader, IN_REJECTED, "cannot open: %s", strerror(errno));
 	in_lines_begin(&reader->lines, fd, separator(reader));
 	/* A text is what its name says; in a directory of texts something else may begin so. */
-	reader->lines.source.plain =
-		format == &in_format_text && !is_stdin && !in_codec_of_path(path);
+	reader->lines.source.plain = format == &in_format_text && !is_stdin &&
+				     (reader->packs_stay || !in_codec_of_path(path));
 	if (!fstat(fd, &status) && S_ISDIR(status.st_mode))
 		return in_fail(reader, IN_SKIPPED, "is a directory");
 	return IN_ROW;

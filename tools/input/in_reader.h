@@ -67,6 +67,7 @@ struct in_reader {
 	struct in_causes causes;   /* of IN_REJECTED, in all inputs */
 	struct in_lines lines;
 	void *state;               /* what the format remembers of this input; or NULL */
+	int packs_stay;            /* set it, and a file that is one text is never unpacked */
 	int keeps_lines;           /* set it, and the line of each row is kept as it came */
 	struct in_room kept;       /* it, its end included: the first `kept_size` bytes */
 	size_t kept_size;          /* 0 = the row has no line */
@@ -256,6 +257,7 @@ const char *in_format_missing(const struct in_format *format);
 enum in_doubt {
 	IN_NO_DOUBT,
 	IN_NAMED_JSON,      /* its name ends in .json */
+	IN_NAMED_ROWS,      /* its name is one of rows, such as .jsonl, but it was found */
 	IN_LISTS_FPS,       /* its first lines are fingerprints */
 	IN_N_DOUBTS
 };

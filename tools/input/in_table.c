@@ -165,6 +165,8 @@ static void choose_texts(struct in_table *table, const struct wanted *wanted,
 		table->n_texts = 0;
 }
 
+#define DELIMITER "; --delimiter tells what separates columns"
+
 /* The header lacks what is needed: `what` is all that it names. Returns IN_ROW if it does not. */
 static enum in_result check_header(struct in_reader *reader, const struct wanted *wanted,
 				   uint64_t n, const char *what)
@@ -184,18 +186,18 @@ static enum in_result check_header(struct in_reader *reader, const struct wanted
 	while (columns->text && !table->n_texts && i < wanted->n_names && table->text[i])
 		i++;
 	if (columns->text && !table->n_texts && i < wanted->n_names)
-		return in_fail(reader, IN_FATAL, "the header names no column \"%.*s\", but %s",
-			       (int)wanted->names[i].size, wanted->names[i].name, what);
+		return in_fail(reader, IN_FATAL, "the header names no column \"%.*s\", but %s%s",
+			       (int)wanted->names[i].size, wanted->names[i].name, what,
+			       n == 1 && strpbrk(what, ";|") ? DELIMITER : "");
 	if (!table->fp && !table->n_texts && !columns->keys_only)
 		return in_fail(reader, IN_FATAL, "the header names no column \"%s\", but %s%s",
 			       wanted->fp, what,
-			       n == 1 && strpbrk(what, ";|") ?
-				       "; --delimiter tells what separates columns" :
+			       n == 1 && strpbrk(what, ";|") ? DELIMITER :
 			       columns->fp ? "" :
 				       "; --fp-field or --text-field tells which it is");
 	if (missing)
-		return in_fail(reader, IN_FATAL, "the header names no column \"%s\", but %s",
-			       missing, what);
+		return in_fail(reader, IN_FATAL, "the header names no column \"%s\", but %s%s",
+			       missing, what, n == 1 && strpbrk(what, ";|") ? DELIMITER : "");
 	return IN_ROW;
 }
 

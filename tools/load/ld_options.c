@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <simidx_load.h>
 
@@ -411,6 +412,13 @@ const struct tl_command ld_command = {
 
 /* ---- the command line ---- */
 
+static int is_file(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && S_ISREG(status.st_mode);
+}
+
 static int take_operands(struct ld_options *options, char **operands, size_t n)
 {
 	struct in_files_options *inputs = &options->inputs;
@@ -434,10 +442,13 @@ static int take_operands(struct ld_options *options, char **operands, size_t n)
 	if (options->merge_only)
 		return ld_check_merge_only(options);
 	if (!ld_has_inputs(options) && !options->from.n)
-		return tl_usage_error("INPUT is missing");
+		return tl_refuse_no_input();
+	if (is_file(options->index))
+		return tl_usage_error("%s is a file; the index comes first, and is a directory",
+				      options->index);
 	for (i = 0; i < inputs->n_operands; i++)
 		if (strcmp(inputs->operands[i], "-") == 0 && !inputs->format)
-			return tl_usage_error("standard input needs its format: -F FORMAT");
+			return tl_usage_error("standard input needs its format, such as -F jsonl");
 	if (options->mode == LD_DELETE && ld_check_keys(options) != TL_PROCEED)
 		return TL_TROUBLE;
 	if (in_files_check(inputs, &options->total_bytes))

@@ -24,6 +24,7 @@ struct ld_phase {
 enum ld_remark {
 	LD_NOT_UTF8,     /* texts with bytes that are no UTF-8 */
 	LD_NAMED_JSON,   /* inputs named .json that were taken for texts */
+	LD_NAMED_ROWS,   /* files that were found and are named as rows, taken for texts */
 	LD_LISTS_FPS,    /* texts that look like lists of fingerprints */
 	LD_SKIPPED,      /* files in directories that are no texts */
 	LD_FUTURE,       /* rows whose time is later than the clock */

@@ -510,7 +510,7 @@ static int run_inputs(struct ld_run *run)
 	if (code) {
 		report_failure(run, is_measured);
 	} else {
-		in_causes_tell(&run->reader.causes);
+		in_causes_tell(&run->reader.causes, run->report.rows);
 		in_files_tell(files);
 		ld_report_success(&run->report);
 	}

@@ -60,7 +60,7 @@ static int reject(struct ld_run *run, const struct ld_item *item, const char *re
 		return ld_store_too_many(run);
 	if (report->rejected - known != LD_HOPELESS || run->mark.total != LD_HOPELESS)
 		return 0;
-	in_causes_tell(&run->reader.causes);
+	in_causes_tell(&run->reader.causes, run->report.rows);
 	return tl_error("the first 1,000 rows were all rejected, the last one because: %s; "
 			"nothing was stored", reason);
 }
@@ -269,6 +269,11 @@ int ld_store_begin(struct ld_run *run)
 /* What is worth a word about a row that was put. */
 static void remark(struct ld_run *run, const struct ld_item *item)
 {
+	static const enum ld_remark doubts[IN_N_DOUBTS] = {
+		[IN_NAMED_JSON] = LD_NAMED_JSON,
+		[IN_NAMED_ROWS] = LD_NAMED_ROWS,
+		[IN_LISTS_FPS] = LD_LISTS_FPS,
+	};
 	struct ld_report *report = &run->report;
 	char place[LD_PLACE_SIZE];
 	int is_future;
@@ -285,9 +290,7 @@ static void remark(struct ld_run *run, const struct ld_item *item)
 	if (is_future)
 		ld_report_remark(report, LD_FUTURE, place);
 	if (item->doubt)
-		ld_report_remark(report,
-				 item->doubt == IN_NAMED_JSON ? LD_NAMED_JSON : LD_LISTS_FPS,
-				 place);
+		ld_report_remark(report, doubts[item->doubt], place);
 	if (!item->bad_utf8)
 		return;
 	sprintf(place + strlen(place), ", byte %llu", (unsigned long long)item->bad_utf8);

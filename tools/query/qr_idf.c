@@ -250,7 +250,7 @@ static int take_files(const struct options *options, char **paths, int n,
 	files->format = in_format_at(options->format_word);
 	for (int i = 0; i < n; i++)
 		if (strcmp(paths[i], "-") == 0 && !files->format)
-			return tl_usage_error("standard input needs its format: -F FORMAT");
+			return tl_usage_error("standard input needs its format, such as -F jsonl");
 	return 0;
 }
 

@@ -88,14 +88,19 @@ static int tell_report(const char *path, const simidx_repair_report *report)
 		snprintf(lost + strlen(lost), sizeof(lost) - strlen(lost),
 			 "%s, as the header that counts what there was is lost",
 			 *lost ? ", and perhaps more" : "not known");
+	/* A lost document may be known twice, by its label and by its fingerprint. */
 	tl_notice("%s: made, with %s document%s; lost: %s%s", path,
 		  tl_write_count(report->documents, n[0]), report->documents == 1 ? "" : "s",
-		  documents && report->changes_lost ? "at most " : "", *lost ? lost : "nothing");
+		  documents && (report->changes_lost || !report->documents_lost) ? "at most " : "",
+		  *lost		  ? lost :
+		  report->doubts ? "nothing that is known" :
+				   "nothing");
 	if (report->changes_lost)
 		tl_notice("%s: documents that the lost changes deleted or replaced may be as they "
 			  "were before", path);
 	if (report->doubts)
-		tl_notice("%s: %s thing%s not certain", path, tl_write_count(report->doubts, n[1]),
+		tl_notice("%s: %s thing%s not certain: the lines that begin with 'doubt'", path,
+			  tl_write_count(report->doubts, n[1]),
 			  report->doubts == 1 ? " is" : "s are");
 	return *lost || report->doubts ? TL_PARTLY : TL_OK;
 }
@@ -116,7 +121,8 @@ static int fail(const struct qr_context *ctx, const char *destination, const sim
 		return TL_TROUBLE;
 	}
 	if (err->code == SIMIDX_E_EXISTS)
-		return tl_error("%s: exists already", destination);
+		return tl_error("%s: exists already; the new index needs another name",
+				destination);
 	if (tl_begins_with_path(err, ctx->path))
 		return tl_index_error(ctx->path, err);
 	if (tl_begins_with_path(err, destination))

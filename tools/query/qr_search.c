@@ -97,12 +97,17 @@ static int open_text(struct search *search)
 	return rc ? qr_fail(search->ctx, &err) : 0;
 }
 
-/* Bytes that are no UTF-8 are searched as U+FFFD, which finds little. */
-static void look_at_encoding(struct search *search, const struct in_row *row)
+/* Bytes that are no UTF-8 are searched as U+FFFD, which finds little; so do rows as one text. */
+static void look_at_text(struct search *search, const struct in_row *row)
 {
 	size_t valid = tl_utf8_valid(row->text, row->text_size);
+	const struct in_reader *rows = &search->rows;
 	char place[4096];
 
+	if (rows->format == &in_format_text && !search->format_word &&
+	    in_doubt_text(rows->path, row, search->ctx->info.bits) == IN_NAMED_ROWS)
+		tl_notice("%s is searched as one text; without --text its rows are searched",
+			  rows->path);
 	if (valid == row->text_size)
 		return;
 	if (!search->not_utf8++) {
@@ -148,7 +153,7 @@ static int search_row(struct search *search, const struct in_row *row)
 	if (rc)
 		return qr_fail(search->ctx, &err);
 	if (row->kind == IN_TEXT)
-		look_at_encoding(search, row);
+		look_at_text(search, row);
 	if (sketch.flags & SIMIDX_SKETCH_EMPTY)
 		search->empty_texts++;
 	else if (sketch.flags & SIMIDX_SKETCH_SHORT)
