@@ -302,4 +302,16 @@ run 0 "$dedup" names/a
 [ -L "$TMPDIR/simidx-dedup-AbCd13/own/link" ] && [ -e names/a ] || fail 'what no run has made is removed'
 rm -r "$TMPDIR"/simidx-dedup-*
 [ -z "$(ls -A "$TMPDIR")" ] || fail 'temporary files are left'
+
+# What is as similar as it must be is near: 8 of 10 runs of five words, and of 11 it is not.
+for words in 12 14 15; do
+	seq -s ' ' -f 'word%g' "$words" >"limit.$words"
+done
+run 0 "$dedup" -q --keep first limit.12 limit.14 limit.15
+output <<'END'
+1	same	keep	limit.12
+1	80.0	drop	limit.14
+END
+run 0 "$dedup" -q --keep first --similarity 0.801 limit.12 limit.14
+output </dev/null
 finish
