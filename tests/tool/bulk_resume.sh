@@ -110,6 +110,14 @@ says 'simidx-load: days: --resume: the last load finished, and it had other inpu
 run 0 "$load" --write insert days day.tsv
 sums_up '2 documents inserted; index has 4'
 
+# What --hidden adds to a directory comes between the files that were read: these are other inputs.
+mkdir hides
+echo 0000000000000001 >hides/b
+echo 0000000000000002 >hides/.a
+run 0 "$load" -q --write insert -F lines -r seen hides
+run 2 "$load" --write insert --resume -F lines -r --hidden seen hides
+says 'simidx-load: seen: --resume: the last load finished, and it had other inputs'
+
 # A load that builds leaves the same mark as one that inserts: nothing is to be done twice.
 for how in '' '--write rebuild' '--write insert'; do
 	rm -rf finished

@@ -500,6 +500,10 @@ says '1 document has no number or date such as 2026-05-03T10:20:30Z for --keep'
 run 0 "$dedup" -q --keep min:meta.stars stars.jsonl
 head -1 out | grep -qx '1	same	keep	stars.jsonl:3' || fail "the least: $(cat out)"
 
+printf '{"stars":%s,"text":"one two three four five six"}\n' -0.0 0.0 0 >zero.jsonl
+run 0 "$dedup" -q --keep max:stars zero.jsonl
+head -1 out | grep -qx '1	same	keep	zero.jsonl:1' || fail "zeros are equal: $(cat out)"
+
 # A label in a drop list names one row and no other: neither one that stays nor one that has no text.
 cat >shared.jsonl <<'END'
 {"label":"x","text":"one two three four five six seven eight"}

@@ -152,6 +152,12 @@ run 0 "$dedup" -q --stream --index long.ix --dups dups long.jsonl first.jsonl
 output </dev/null
 grep -q '^~100.long.jsonl' dups || fail "a long text: $(cat dups)"
 
+# A label that is too long for an index is not stored; the row is.
+awk 'BEGIN { printf "{\"label\":\"%070000d\",\"text\":\"one two three four five six seven\"}\n", 1 }' >label.jsonl
+run 0 "$dedup" -q --stream --index label.ix label.jsonl
+same out label.jsonl
+"$query" -q dump label.ix | cut -f 3 | cmp - <(echo) || fail 'a label that is too long'
+
 # Notes of other programs say nothing, damaged ones neither; those of another rule are refused.
 dump() { "$query" -q dump --format full sketch.ix; }
 dump | sed 's/"note_hex":"d5/"note_hex":"d6/' >foreign.dump

@@ -233,6 +233,11 @@ run 0 "$query" review --sample 3 many
 run 0 "$query" review --sample 1000 many
 [ "$(grep -c ' of 1000: ' out)" -eq 1000 ] || fail 'not 1,000 pairs'
 
+# Nor does the name of an index become HTML.
+echo '{"similarity":null,"rule":"fingerprint","keep":false,"path":"x","line":3,"id2":7,"index2":"<b>&ix"}' >named
+run 0 "$query" review --html named.html named
+grep -qF 'id 7 in &lt;b&gt;&amp;ix' named.html || fail 'the name of an index in the page'
+
 # What is no evidence.
 run 2 "$query" review rows.jsonl
 errors <<'END'

@@ -74,6 +74,12 @@ near 5 12 64 mask
 run 0 "$query" search ix --ignore 00000000000000ff -k 5 --accept 12 -F jsonl queries.jsonl
 same out expected
 
+# With weights, too, bits that are ignored may differ besides the 14.
+yes 1 | head -64 >ones
+echo 0123456789ab3210 | "$load" -q -F lines wide -
+run 0 "$query" search wide --bit-weights ones --ignore 000000000000ffff 0123456789abcdef
+output <<<$'0123456789abcdef\t0\t0123456789ab3210\t16\t\t0'
+
 # Weights from a file. A match differs in at most 14 bits that have a weight.
 awk "$random"'
 	BEGIN { state = 7919 * 43 + 1; for (i = 0; i < 128; i++) print i % 16 == 5 ? 0 : int(rnd() * 60) }' \

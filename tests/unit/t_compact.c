@@ -174,6 +174,7 @@ START_TEST(test_same_content)
 	simidx_compact_report report = SIMIDX_COMPACT_REPORT_INIT;
 	simidx_create_options o = variant(_i);
 	const char *plan = sxt_plans[(_i + 1) % SXT_N_PLANS];
+	char *third = sxt_path(t_dir, "third");
 	unsigned char *before, *after;
 	size_t size, size_after;
 	simidx_writer *writer;
@@ -194,6 +195,11 @@ START_TEST(test_same_content)
 	free(before);
 	free(after);
 	check_compacted(t_other, &live, &o, plan, 70);
+	/* Where nothing else is said, blocks are as full as they were. */
+	how = least_memory();
+	ck_assert_sx(simidx_compact(t_other, third, &how, NULL, &sxt_err), SIMIDX_OK);
+	check_compacted(third, &live, &o, plan, 70);
+	free(third);
 
 	/* In place, as it is; then writing goes on. */
 	how = least_memory();

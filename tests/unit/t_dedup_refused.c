@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <simidx_dedup.h>
+#include <simidx_info.h>
 
 #include "support/sxt.h"
 #include "support/sxt_dedup.h"
@@ -129,9 +130,46 @@ START_TEST(test_other_index)
 }
 END_TEST
 
+/* Of the same profile, but made where texts are split in another way. */
+START_TEST(test_other_check_texts)
+{
+	simidx_dedup_options options = SIMIDX_DEDUP_OPTIONS_INIT;
+	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_info info = SIMIDX_INFO_INIT;
+	char *path = sxt_path(dir, "split");
+	simidx *index, *other;
+	simidx_writer *writer;
+	uint64_t fps[64] = { 0 };
+	simidx_dedup *dedup;
+	simidx_error err;
+
+	sxt_dedup_index(dir, "own", SIMIDX_DEDUP_TEXTS, 0, &index, &writer);
+	ck_assert_int_eq(simidx_get_info(index, &info, &err), SIMIDX_OK);
+	memcpy(fps, info.check_fps, info.n_check_fps * sizeof(*fps));
+	fps[info.n_check_fps - 1] ^= 1;
+	create.flags = SIMIDX_CREATE_FP2;
+	create.profile = info.profile;
+	create.check_fps = fps;
+	create.n_check_fps = info.n_check_fps;
+	ck_assert_int_eq(simidx_create(path, &create, &other, &err), SIMIDX_OK);
+	options.tmpdir = dir;
+	options.calls.decided = hear;
+	options.against = &other;
+	options.n_against = 1;
+	ck_assert_int_eq(simidx_dedup_open(index, writer, &options, &dedup, &err),
+			 SIMIDX_E_MISMATCH);
+	ck_assert_ptr_nonnull(strstr(err.text, "other fingerprints of the same texts"));
+	simidx_close(other);
+	simidx_writer_close(writer);
+	simidx_close(index);
+	free(path);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_bad_arguments, 0, 1 },
 	{ &test_other_index, 0, 1 },
+	{ &test_other_check_texts, 0, 1 },
 };
 
 SXT_SUITE(dedup_refused, set_up, tear_down);

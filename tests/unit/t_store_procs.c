@@ -147,6 +147,41 @@ START_TEST(test_lock_forked)
 }
 END_TEST
 
+static int merge_and_fork(sxt_proc *me, void *ctx)
+{
+	sx_store *store = t_open(t_path, 0);
+	sxt_proc child;
+
+	(void)ctx;
+	sxt_must_ok(sx_store_lock_merge(store, 0, &sxt_err));
+	sxt_proc_start(&child, idle, me);
+	sxt_proc_wait(&child);
+	sxt_proc_tell(me);
+	pause();
+	return 0;
+}
+
+/* Nor does a child keep the lock of who merges. */
+START_TEST(test_merge_lock_forked)
+{
+	sx_store *store;
+	sxt_proc holder;
+	siginfo_t info;
+
+	sxt_proc_start(&holder, merge_and_fork, NULL);
+	ck_assert_int_eq(sxt_proc_wait(&holder), 0);
+	store = t_open(t_path, 0);
+	ck_assert_sx(sx_store_lock_merge(store, 0, &sxt_err), SIMIDX_E_BUSY);
+	kill(holder.pid, SIGKILL);
+	ck_assert_int_eq(waitid(P_PID, (id_t)holder.pid, &info, WEXITED | WNOWAIT), 0);
+	ck_assert_sx(sx_store_lock_merge(store, 0, &sxt_err), SIMIDX_OK);
+	sx_store_unlock_merge(store);
+	sxt_proc_tell(&holder);
+	sxt_proc_finish(&holder);
+	sx_store_close(store);
+}
+END_TEST
+
 static void *lock_and_leave(void *arg)
 {
 	return sx_store_lock(arg, -1, NULL) ? arg : NULL;
@@ -355,6 +390,7 @@ static const sxt_test tests[] = {
 	{ &test_lock_processes, 0, 1 },
 	{ &test_lock_killed, 0, 1 },
 	{ &test_lock_forked, 0, 1 },
+	{ &test_merge_lock_forked, 0, 1 },
 	{ &test_lock_threads, 0, 1 },
 	{ &test_lock_moved, 0, 1 },
 	{ &test_handles_are_refused_after_fork, 0, 1 },

@@ -437,6 +437,36 @@ START_TEST(test_clock_of_transactions)
 }
 END_TEST
 
+/* Of as many as the limit allows, those with the smallest ids, though newer rows come first. */
+START_TEST(test_limit_counts_what_is_new_enough)
+{
+	simidx_results got = SIMIDX_RESULTS_INIT;
+	simidx_query q = SIMIDX_QUERY_INIT;
+	simidx_writer *writer;
+	simidx_reader *reader;
+
+	create(&variants[_i]);
+	writer = sxt_writer(index_now, 0);
+	for (uint64_t id = 8; id--;) {
+		simidx_doc doc = t_document(id, 7, NULL);
+
+		sxt_must_ok(simidx_writer_put(writer, &doc, NULL, &sxt_err));
+	}
+	sxt_commit(writer);
+	reader = sxt_reader(index_now);
+	q.fp = 7;
+	q.limit = 2;
+	q.newer_than = 1;
+	sxt_must_ok(simidx_reader_search(reader, &q, &got, &sxt_err));
+	ck_assert_uint_eq(got.n, 2);
+	ck_assert_uint_eq(got.matches[0].id, 0);
+	ck_assert_uint_eq(got.matches[1].id, 1);
+	simidx_reader_close(reader);
+	simidx_writer_close(writer);
+	simidx_close(index_now);
+}
+END_TEST
+
 /* ---- the loader ---- */
 
 static void load(const char *path, unsigned flags, unsigned duplicates, simidx_loader **loader)
@@ -515,6 +545,7 @@ static const sxt_test tests[] = {
 	{ &test_times_in_an_index_without, 0, 2 },
 	{ &test_bad_arguments, 0, 1 },
 	{ &test_clock_of_transactions, 0, 1 },
+	{ &test_limit_counts_what_is_new_enough, 0, 2 },
 	{ &test_loader_keeps_times_of_what_stays, 0, 2 * N_VARIANTS },
 	{ &test_loader_refuses_other_columns, 0, 16 },
 };
