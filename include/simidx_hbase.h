@@ -56,6 +56,26 @@ extern "C" {
 /** The plans that an index in HBase can have: strings, separated by commas. */
 #define SIMIDX_HBASE_PLANS "4x16", "10x26", "16x28", "20x31"
 
+/*
+ * The bytes of rows, for the engine and for programs that write many of them at once
+ * (doc/hbase-design.md, "Tables and rows"). Numbers are big-endian.
+ *
+ * A row of the index: prefix, 4 bytes; number of the table from 1 on, 1; fingerprint, 8; id, 8.
+ * A document: 'd'; salt, 1 byte; id, 8. Its value: SIMIDX_HBASE_FORMAT, 1; flags, 1; fingerprint,
+ * 8; with SIMIDX_HBASE_HAS_FP2 the second one, 8; with SIMIDX_HBASE_HAS_LABEL the label.
+ * A label: 'l'; its XXH3-128, 16, the high half first. It has a column for each id.
+ */
+#define SIMIDX_HBASE_FORMAT 1
+#define SIMIDX_HBASE_INDEX_KEY (4 + 1 + 8 + 8)
+#define SIMIDX_HBASE_DOCUMENT_KEY (1 + 1 + 8)
+#define SIMIDX_HBASE_LABEL_KEY (1 + 16)
+#define SIMIDX_HBASE_DOCUMENT_VALUE (1 + 1 + 8 + 8) /**< with a second fingerprint, no label */
+#define SIMIDX_HBASE_SALTS 16      /**< parts of the table of documents, over which ids spread */
+#define SIMIDX_HBASE_HAS_FP2 1u
+#define SIMIDX_HBASE_HAS_LABEL 2u
+#define SIMIDX_HBASE_LACKS_FP2 4u  /**< others have a second fingerprint, and its own is lost */
+#define SIMIDX_HBASE_IS_DELETED 8u /**< the row stays for a while, for its timestamp */
+
 /**
  * Let this process open indexes in HBase, from now on. May be called more than once, and from any
  * thread.

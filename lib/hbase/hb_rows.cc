@@ -9,7 +9,6 @@
 namespace simidx_hbase {
 namespace {
 
-const unsigned DOCUMENT_FP2 = 1, DOCUMENT_LABEL = 2, DOCUMENT_FP2_UNKNOWN = 4, DOCUMENT_DELETED = 8;
 const unsigned CHANGE_BEFORE = 1, CHANGE_AFTER = 2, CHANGE_BEFORE_LABEL = 4;
 const size_t HASH_SIZE = 16;
 const size_t OWNER_SIZE = 24;
@@ -54,12 +53,12 @@ bool parse_document_value(const std::string &bytes, Document &out)
 	Cursor in(bytes);
 	unsigned version = (unsigned)in.number(1), flags = (unsigned)in.number(1);
 
-	out.deleted = flags & DOCUMENT_DELETED;
-	out.labelled = flags & DOCUMENT_LABEL;
-	out.flags = (flags & DOCUMENT_FP2 ? SIMIDX_DOC_FP2 : 0) |
-		    (flags & DOCUMENT_FP2_UNKNOWN ? SIMIDX_DOC_FP2_UNKNOWN : 0);
+	out.deleted = flags & SIMIDX_HBASE_IS_DELETED;
+	out.labelled = flags & SIMIDX_HBASE_HAS_LABEL;
+	out.flags = (flags & SIMIDX_HBASE_HAS_FP2 ? SIMIDX_DOC_FP2 : 0) |
+		    (flags & SIMIDX_HBASE_LACKS_FP2 ? SIMIDX_DOC_FP2_UNKNOWN : 0);
 	out.fp = in.number(8);
-	out.fp2 = flags & DOCUMENT_FP2 ? in.number(8) : 0;
+	out.fp2 = flags & SIMIDX_HBASE_HAS_FP2 ? in.number(8) : 0;
 	if (!in.ok() || version != FORMAT || (flags & ~15u))
 		return false;
 	out.label = in.text(in.left());
@@ -184,10 +183,10 @@ int64_t until_of(const std::string &value)
 std::string document_value(const Document &document)
 {
 	std::string value;
-	unsigned flags = (document.flags & SIMIDX_DOC_FP2 ? DOCUMENT_FP2 : 0) |
-			 (document.flags & SIMIDX_DOC_FP2_UNKNOWN ? DOCUMENT_FP2_UNKNOWN : 0) |
-			 (document.labelled ? DOCUMENT_LABEL : 0) |
-			 (document.deleted ? DOCUMENT_DELETED : 0);
+	unsigned flags = (document.flags & SIMIDX_DOC_FP2 ? SIMIDX_HBASE_HAS_FP2 : 0) |
+			 (document.flags & SIMIDX_DOC_FP2_UNKNOWN ? SIMIDX_HBASE_LACKS_FP2 : 0) |
+			 (document.labelled ? SIMIDX_HBASE_HAS_LABEL : 0) |
+			 (document.deleted ? SIMIDX_HBASE_IS_DELETED : 0);
 
 	put_number(value, FORMAT, 1);
 	put_number(value, flags, 1);

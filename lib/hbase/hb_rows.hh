@@ -10,6 +10,7 @@
 #define HB_ROWS_HH
 
 #include <simidx_engine.h>
+#include <simidx_hbase.h>
 
 #include <string>
 #include <vector>
@@ -18,11 +19,11 @@
 
 namespace simidx_hbase {
 
-const unsigned FORMAT = 1;      /**< of the rows; an index of another one is refused */
+const unsigned FORMAT = SIMIDX_HBASE_FORMAT; /**< of the rows; an index of another one is refused */
 const unsigned MAX_TABLES = 32;
-const unsigned SALTS = 16;
+const unsigned SALTS = SIMIDX_HBASE_SALTS;
 const char FAMILY[] = "d";
-const size_t INDEX_KEY_SIZE = 21;
+const size_t INDEX_KEY_SIZE = SIMIDX_HBASE_INDEX_KEY;
 const size_t JOURNAL_SIZE = 32; /* of its own cell */
 
 /* First byte of the rows of the table of documents. */

@@ -12,17 +12,6 @@
 #include <simidx_hbase.h>
 #include <simidx_info.h>
 
-#define FORMAT 1 /* of a document's value */
-#define SALTS 16 /* parts of the table of documents, over which ids in a row are spread */
-
-#define INDEX_KEY (4 + 1 + 8 + 8)
-#define DOCUMENT_KEY (1 + 1 + 8)
-#define LABEL_KEY (1 + 16)
-#define DOCUMENT_VALUE (1 + 1 + 8 + 8) /* without the label */
-
-/* Flags of a document's value. */
-enum { HAS_FP2 = 1, HAS_LABEL = 2, LACKS_FP2 = 4 };
-
 int qr_hbase_has_plan(const char *plan)
 {
 	static const char *const plans[] = { SIMIDX_HBASE_PLANS };
@@ -48,7 +37,7 @@ static unsigned salt(uint64_t id)
 {
 	id = (id ^ id >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	id = (id ^ id >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (unsigned)(id >> 60) % SALTS;
+	return (unsigned)(id >> 60) % SIMIDX_HBASE_SALTS;
 }
 
 static void put_documents_row(struct qr_hbase *hbase, const struct qr_cell *cell)
@@ -63,7 +52,7 @@ static void put_documents_row(struct qr_hbase *hbase, const struct qr_cell *cell
 static void put_index_rows(struct qr_hbase *hbase, uint64_t fp, uint64_t id, const uint32_t *prefix,
 			   unsigned n)
 {
-	unsigned char key[INDEX_KEY];
+	unsigned char key[SIMIDX_HBASE_INDEX_KEY];
 	struct qr_cell cell = { .row = key,
 				.row_size = sizeof(key),
 				.timestamp = hbase->timestamp };
@@ -92,15 +81,18 @@ static int put_waiting(struct qr_hbase *hbase, simidx_error *err)
 
 static void put_document_row(struct qr_hbase *hbase, const simidx_match *document)
 {
-	static unsigned char value[DOCUMENT_VALUE + SIMIDX_MAX_LABEL];
-	unsigned char key[DOCUMENT_KEY], *end;
+	static unsigned char value[SIMIDX_HBASE_DOCUMENT_VALUE + SIMIDX_MAX_LABEL];
+	unsigned char key[SIMIDX_HBASE_DOCUMENT_KEY], *end;
 	int knows_fp2 = (document->flags & SIMIDX_MATCH_FP2) != 0;
-	unsigned flags = (knows_fp2 ? HAS_FP2 : hbase->has_fp2 ? LACKS_FP2 : 0) |
-			 (document->label ? HAS_LABEL : 0);
+	unsigned flags = (knows_fp2	? SIMIDX_HBASE_HAS_FP2 :
+			  hbase->has_fp2 ? SIMIDX_HBASE_LACKS_FP2 :
+					   0) |
+			 (document->label ? SIMIDX_HBASE_HAS_LABEL : 0);
 	struct qr_cell cell = { .row = key, .row_size = sizeof(key), .value = value };
 
 	write_be(write_be(write_be(key, 'd', 1), salt(document->id), 1), document->id, 8);
-	end = write_be(write_be(write_be(value, FORMAT, 1), flags, 1), document->fp, 8);
+	end = write_be(write_be(value, SIMIDX_HBASE_FORMAT, 1), flags, 1);
+	end = write_be(end, document->fp, 8);
 	if (knows_fp2)
 		end = write_be(end, document->fp2, 8);
 	if (document->label)
@@ -113,7 +105,7 @@ static void put_document_row(struct qr_hbase *hbase, const simidx_match *documen
 static void put_label_row(struct qr_hbase *hbase, const simidx_match *document)
 {
 	XXH128_hash_t hash = XXH3_128bits(document->label, document->label_size);
-	unsigned char key[LABEL_KEY], id[8];
+	unsigned char key[SIMIDX_HBASE_LABEL_KEY], id[8];
 	struct qr_cell cell = { .row = key, .row_size = sizeof(key), .column = id,
 				.column_size = sizeof(id), .value = "1", .value_size = 1 };
 
