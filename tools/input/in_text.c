@@ -100,11 +100,12 @@ static int is_fingerprint(const char *line, size_t n, unsigned bits)
 enum in_doubt in_doubt_text(const char *path, const struct in_row *row, unsigned bits)
 {
 	const char *at = row->text, *end = row->text + row->text_size, *newline, *reason;
+	const struct in_format *named = in_format_of_path(path, &reason);
 	int n = 0;
 
 	if (in_path_ends_in(path, ".json"))
 		return IN_NAMED_JSON;
-	if (in_format_of_path(path, &reason) != &in_format_text)
+	if (named && named != &in_format_text)
 		return IN_NAMED_ROWS;
 	for (; at < end && n < LINES_LOOKED_AT; at = newline + 1, n++) {
 		newline = memchr(at, '\n', (size_t)(end - at));
