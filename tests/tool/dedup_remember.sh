@@ -49,8 +49,9 @@ run 0 "$dedup" -q --stream --index text.ix --dups text.dups second.jsonl
 same out new.jsonl
 # The pages of labels are damaged: that is told, and not what comes of it; with -q, too.
 run 0 "$load" -q --merge-only damaged.ix
-for page in $(grep -abo 'first7[0-9][0-9]' damaged.ix/data.mdb | awk -F: '{ print int($1 / 4096) }' | sort -nu); do
-	printf '\377\377' | dd of=damaged.ix/data.mdb bs=1 seek=$((page * 4096 + 10)) conv=notrunc status=none
+size=$(getconf PAGESIZE)
+for page in $(grep -abo 'first7[0-9][0-9]' damaged.ix/data.mdb | awk -F: -v size="$size" '{ print int($1 / size) }' | sort -nu); do
+	printf '\377\377' | dd of=damaged.ix/data.mdb bs=1 seek=$((page * size + 10)) conv=notrunc status=none
 done
 run 2 "$dedup" -q --stream --index damaged.ix --dups damaged.dups --output damaged.new second.jsonl
 says 'simidx-dedup: damaged.ix: cannot read: a page is of the wrong type'

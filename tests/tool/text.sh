@@ -168,11 +168,11 @@ run 0 "$load" -r doubtful named fps.txt words.txt
 says 'simidx-load: 2 files with names in .json were taken as one text each (first: named/more.json): -F jsonl reads an object a line'
 says 'simidx-load: 1 text looks like a list of fingerprints (fps.txt): -F lines reads one a line'
 mv named/rows.json named/rows.jsonl
-cp named/more.json named/more.ndjson.gz
+cp named/more.json named/more.ndjson
 for program in "$load doubtful2" "$dedup"; do
 	# shellcheck disable=SC2086
 	run 0 $program -r named
-	says "$(basename "${program%% *}"): 2 files with names of rows were taken as one text each (first: named/more.ndjson.gz): -F jsonl, csv or tsv reads their rows"
+	says "$(basename "${program%% *}"): 2 files with names of rows were taken as one text each (first: named/more.ndjson): -F jsonl, csv or tsv reads their rows"
 done
 run 1 "$query" search ix --text named/rows.jsonl
 says 'simidx-query: named/rows.jsonl is searched as one text; without --text its rows are searched'

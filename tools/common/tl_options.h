@@ -89,7 +89,9 @@ struct tl_option {
 	const struct tl_option *group;
 	int (*call)(void *options, const char *value);
 	const char *standard;     /* the default, as it would be typed: set and shown; or NULL */
-	const char *otherwise;    /* what holds without the option: shown, not set; or NULL */
+	/* What holds without the option: shown, not set; or NULL. -h shows a default where the line
+	   has room. */
+	const char *otherwise;
 	const char *help;         /* for -h: one line of at most 53 bytes */
 	const char *more;         /* for --help and the manual page; NULL = as help */
 };

@@ -53,8 +53,8 @@ static const struct tl_option near_rows[] = {
 	{ 0, "identical", NULL, TL_FLAG(struct dd_options, identical),
 	  .help = "only texts of the same bytes",
 	  .more = "Print only what has the same bytes as another text, in groups, --drop-list and "
-		  "--pairs. What is only similar stays, and is in no group. Compressed files are "
-		  "not unpacked: they are no texts (--binary)." },
+		  "--pairs. What is only similar stays, and is in no group. A compressed file "
+		  "that would be one text is not unpacked, so it is no text (--binary)." },
 	{ 0, "binary", NULL, TL_FLAG(struct dd_options, binary),
 	  .help = "also files that are no texts, if their bytes are equal",
 	  .more = "Files that are no texts, as they have a NUL byte in their first 8 KiB, are near "

@@ -148,6 +148,17 @@ static uint64_t tell_unread(const struct dd_again *again, const simidx_dedup_cou
 	return unread;
 }
 
+/* How many are odd in one way, where the first one is, and what to do; nothing if there is none. */
+static void tell_first(uint64_t n, const char *one, const char *many, const char *first,
+		       const char *advice)
+{
+	char count[TL_NUMBER_SIZE];
+
+	if (n)
+		tl_notice("%s %s (%s%s): %s", tl_write_count(n, count), n == 1 ? one : many,
+			  n == 1 ? "" : "first: ", first ? first : "?", advice);
+}
+
 /* What was odd about texts and files. */
 static void tell_odd(const struct dd_summary *all, const simidx_dedup_counts *counts)
 {
@@ -158,26 +169,14 @@ static void tell_odd(const struct dd_summary *all, const simidx_dedup_counts *co
 			  "may be near (--all compares with all)",
 			  tl_write_count(counts->exhausted, n),
 			  counts->exhausted == 1 ? " was" : "s were", SIMIDX_DEDUP_MOST_COMPARED);
-	if (all->not_utf8)
-		tl_notice("%s text%s not UTF-8 (%s%s): convert such files before, for example with "
-			  "iconv",
-			  tl_write_count(all->not_utf8, n), all->not_utf8 == 1 ? " is" : "s are",
-			  all->not_utf8 == 1 ? "" : "first: ",
-			  all->first_not_utf8 ? all->first_not_utf8 : "?");
-	if (all->named_rows)
-		tl_notice("%s file%s (%s%s): -F jsonl, csv or tsv reads their rows",
-			  tl_write_count(all->named_rows, n),
-			  all->named_rows == 1 ? " with the name of rows was taken as a text" :
-						 "s with names of rows were taken as one text each",
-			  all->named_rows == 1 ? "" : "first: ",
-			  all->first_named ? all->first_named : "?");
-	if (all->lists)
-		tl_notice("%s text%s (%s%s): -F lines reads one a line",
-			  tl_write_count(all->lists, n),
-			  all->lists == 1 ? " looks like a list of fingerprints" :
-					    "s look like lists of fingerprints",
-			  all->lists == 1 ? "" : "first: ",
-			  all->first_list ? all->first_list : "?");
+	tell_first(all->not_utf8, "text is not UTF-8", "texts are not UTF-8", all->first_not_utf8,
+		   "convert such files before, for example with iconv");
+	tell_first(all->named_rows, "file with the name of rows was taken as a text",
+		   "files with names of rows were taken as one text each", all->first_named,
+		   "-F jsonl, csv or tsv reads their rows");
+	tell_first(all->lists, "text looks like a list of fingerprints",
+		   "texts look like lists of fingerprints", all->first_list,
+		   "-F lines reads one a line");
 	if (counts->too_long)
 		tl_notice("sketches decided %s time%s whether a text is near to a long one "
 			  "(without a sketch fingerprints), as --memory has no room for both",
