@@ -185,9 +185,14 @@ tools_libload_a_SOURCES = \
 	tools/load/ld_decided.h \
 	tools/load/ld_check.c \
 	tools/load/ld_check.h \
+	tools/load/ld_commit.c \
+	tools/load/ld_commit.h \
+	tools/load/ld_create.c \
+	tools/load/ld_create.h \
 	tools/load/ld_emit.c \
 	tools/load/ld_emit.h \
-	tools/load/ld_finish.c \
+	tools/load/ld_end.c \
+	tools/load/ld_end.h \
 	tools/load/ld_fit.c \
 	tools/load/ld_fit.h \
 	tools/load/ld_from.c \
@@ -206,11 +211,16 @@ tools_libload_a_SOURCES = \
 	tools/load/ld_progress.c \
 	tools/load/ld_queue.c \
 	tools/load/ld_queue.h \
+	tools/load/ld_read.c \
+	tools/load/ld_read.h \
 	tools/load/ld_report.c \
 	tools/load/ld_report.h \
 	tools/load/ld_run.c \
 	tools/load/ld_run.h \
+	tools/load/ld_steps.c \
+	tools/load/ld_steps.h \
 	tools/load/ld_store.c \
+	tools/load/ld_store.h \
 	tools/load/ld_target.c \
 	tools/load/ld_target.h
 tools_libload_a_CPPFLAGS = $(tools_cppflags)

@@ -95,7 +95,7 @@ void ld_decided_again(void *ctx, const simidx_rejudged *outcome)
 /* Count what came of a row, in place of what it was counted as. */
 static void count(struct ld_report *report, const struct ld_decided_row *row)
 {
-	char place[8192];
+	char place[LD_PLACE_SIZE];
 
 	in_write_place(row->item.path, row->item.line, place, sizeof(place));
 	report->near -= row->told == SIMIDX_E_EXISTS;

@@ -14,6 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Rows that a loader has rejected are told in order, as far as so many of them go. */
+#define MAX_LATE 100000
+
 /* The first of rows that come from one line after another. */
 struct piece {
 	uint64_t row;
@@ -21,11 +24,20 @@ struct piece {
 	uint64_t path; /* where it is in the file of names */
 };
 
+/* A row that is rejected, and why. */
+struct late {
+	uint64_t row;
+	char *reason;
+};
+
 struct ld_places {
+	struct ld_report *report;
 	FILE *pieces, *paths;
 	uint64_t n_pieces, n_rows, paths_size;
 	uint64_t file; /* of the last row */
 	struct piece last;
+	struct late *late;
+	size_t n_late;
 };
 
 static FILE *open_nameless(const char *dir)
@@ -38,7 +50,7 @@ static FILE *open_nameless(const char *dir)
 	return file;
 }
 
-struct ld_places *ld_places_new(const char *dir)
+struct ld_places *ld_places_new(const char *dir, struct ld_report *report)
 {
 	struct ld_places *places = calloc(1, sizeof(*places));
 
@@ -46,6 +58,7 @@ struct ld_places *ld_places_new(const char *dir)
 		tl_error("out of memory");
 		return NULL;
 	}
+	places->report = report;
 	places->pieces = open_nameless(dir);
 	if (places->pieces)
 		places->paths = open_nameless(dir);
@@ -64,6 +77,9 @@ void ld_places_free(struct ld_places *places)
 		fclose(places->pieces);
 	if (places->paths)
 		fclose(places->paths);
+	for (size_t i = 0; i < places->n_late; i++)
+		free(places->late[i].reason);
+	free(places->late);
 	free(places);
 }
 
@@ -123,7 +139,8 @@ static int find_piece(struct ld_places *places, uint64_t row, struct piece *foun
 	return read_piece(places, low, found);
 }
 
-void ld_places_get(struct ld_places *places, uint64_t row, char *out, size_t size)
+/* "FILE:LINE" or "FILE" of a row, cut to `size` bytes. */
+static void write_place(struct ld_places *places, uint64_t row, char *out, size_t size)
 {
 	char path[PATH_MAX];
 	struct piece piece;
@@ -137,4 +154,54 @@ void ld_places_get(struct ld_places *places, uint64_t row, char *out, size_t siz
 	n = fread(path, 1, sizeof(path) - 1, places->paths);
 	path[n] = '\0';
 	in_write_place(path, piece.line ? piece.line + (row - piece.row) : 0, out, size);
+}
+
+/* ---- rejected rows ---- */
+
+static void tell(struct ld_places *places, uint64_t row, const char *reason)
+{
+	char place[LD_PLACE_SIZE];
+
+	write_place(places, row, place, sizeof(place));
+	ld_report_reject(places->report, place, reason, 1);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct late *x = a, *y = b;
+
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+void ld_places_tell(struct ld_places *places)
+{
+	if (!places || !places->n_late)
+		return;
+	qsort(places->late, places->n_late, sizeof(*places->late), compare_rows);
+	for (size_t i = 0; i < places->n_late; i++) {
+		tell(places, places->late[i].row, places->late[i].reason);
+		free(places->late[i].reason);
+	}
+	places->n_late = 0;
+}
+
+void ld_places_reject(struct ld_places *places, uint64_t row, const char *reason)
+{
+	char *copy = strdup(reason);
+
+	if (places->n_late == MAX_LATE)
+		ld_places_tell(places);
+	if (!places->late)
+		places->late = malloc(MAX_LATE * sizeof(*places->late));
+	if (copy && places->late) {
+		places->late[places->n_late++] = (struct late){ row, copy };
+	} else {
+		tell(places, row, reason); /* out of order, but told */
+		free(copy);
+	}
+}
+
+uint64_t ld_places_rejected(const struct ld_places *places)
+{
+	return places ? places->n_late : 0;
 }

@@ -3,20 +3,20 @@
 
 /*
  * Where the rows that were handed to a loader came from: it tells of duplicates at the end, by
- * the number of the row. Rows of neighbouring lines share a record, and the records are kept in
- * temporary files, so a load of a million text files does not keep their names in memory.
+ * the number of the row, in an order of its own. Rows of neighbouring lines share a record, and the
+ * records are kept in temporary files, so a load of a million text files does not keep their names
+ * in memory.
  */
 
 #ifndef LD_PLACES_H
 #define LD_PLACES_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "load/ld_report.h"
 
 struct ld_places;
 
 /** Nothing yet. `dir` is where the temporary files are made. NULL with a message. */
-struct ld_places *ld_places_new(const char *dir);
+struct ld_places *ld_places_new(const char *dir, struct ld_report *report);
 
 /** NULL is allowed. */
 void ld_places_free(struct ld_places *places);
@@ -30,7 +30,16 @@ void ld_places_free(struct ld_places *places);
  */
 int ld_places_add(struct ld_places *places, uint64_t file, const char *path, uint64_t line);
 
-/** Write "FILE:LINE" or "FILE" of a row, cut to `size` bytes. */
-void ld_places_get(struct ld_places *places, uint64_t row, char *out, size_t size);
+/**
+ * The loader has rejected a row as a duplicate: it is kept until rows can be told in the order of
+ * the input, and of very many that many at a time.
+ */
+void ld_places_reject(struct ld_places *places, uint64_t row, const char *reason);
+
+/** Rows that are kept so. NULL has none. */
+uint64_t ld_places_rejected(const struct ld_places *places);
+
+/** Report the rows that are kept, in the order of the input. NULL is allowed. */
+void ld_places_tell(struct ld_places *places);
 
 #endif /* LD_PLACES_H */

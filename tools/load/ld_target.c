@@ -22,8 +22,11 @@
 
 #define WAIT_SLICE_MS 200
 
-static int fail(const struct ld_target *target, const simidx_error *err)
+int ld_target_fail(const struct ld_target *target, const simidx_error *err)
 {
+	/* That a signal has ended the wait for others is told at the end. */
+	if (err->code == SIMIDX_E_STOPPED)
+		return TL_TROUBLE;
 	return tl_index_error(ld_from_blamed(target->options, err), err);
 }
 
@@ -57,7 +60,7 @@ static int open_once(struct ld_target *target)
 	target->profile = NULL;
 	how.flags = ld_open_flags(options);
 	if (tl_path_open(options->index, &how, &target->index, &info, &err))
-		return fail(target, &err);
+		return ld_target_fail(target, &err);
 	target->bits = info.bits;
 	target->flags = info.flags;
 	target->documents = info.documents;
@@ -100,11 +103,8 @@ static void close_writer(struct ld_target *target)
 		target->state = LD_CLOSED;
 }
 
-/*
- * Open what is at the path now, in place of what was there. What has been read was read for an
- * index of that kind; of one that was not there when we began only the bits matter as yet.
- */
-static int open_again(struct ld_target *target)
+/* Of an index that was not there when we began only the bits matter as yet. */
+int ld_target_anew(struct ld_target *target)
 {
 	unsigned bits = target->bits, flags = target->flags;
 	char *profile = target->profile;
@@ -209,63 +209,9 @@ int ld_target_open(struct ld_target *target, const struct ld_options *options)
 	return rc;
 }
 
-/* ---- a new index ---- */
-
-static int fill_create(struct ld_target *target, int of_texts, simidx_create_options *create,
-		       char made_by[TL_FEATURES_PROFILE_SIZE])
-{
-	const struct ld_options *options = target->options;
-	simidx_error err;
-
-	create->bits = target->bits;
-	create->plan = options->plan;
-	create->expect = options->expect;
-	create->fill = options->fill;
-	create->mode = options->permissions;
-	if (options->layout >= 0)
-		create->layout = (unsigned)options->layout;
-	if (options->create == LD_CREATE_TRUNCATE)
-		create->flags |= SIMIDX_CREATE_TRUNCATE;
-	if (options->no_ids > 0)
-		create->flags |= SIMIDX_CREATE_NO_IDS;
-	if (options->times)
-		create->flags |= SIMIDX_CREATE_TIMES;
-	if (options->force)
-		create->flags |= SIMIDX_CREATE_FORCE;
-	if (options->fp2 >= 0 ? options->fp2
-			      : (of_texts || options->features_by) && options->no_ids <= 0 &&
-					!options->from.n && !target->like)
-		create->flags |= SIMIDX_CREATE_FP2;
-	if (options->from.n) {
-		ld_from_describe(options, &target->from.first, create);
-	} else if (target->like) {
-		ld_from_describe(options, target->like, create);
-		if (!create->expect)
-			create->expect = target->like->documents;
-	} else if (of_texts) {
-		if (!target->text &&
-		    tl_text_open(&options->text, target->bits, &target->text, &err))
-			return fail(target, &err);
-		create->profile = simidx_text_profile(target->text);
-		create->check_fps = simidx_text_check_fps(target->text, &create->n_check_fps);
-	} else if (options->features_by) {
-		tl_features_profile(options->features_by, made_by);
-		create->profile = made_by;
-	}
-	return 0;
-}
-
 /* ---- loader and writer ---- */
 
-/* Without a message when a signal has ended the wait for others: that is told at the end. */
-static int fail_loader(const struct ld_target *target, int rc, const simidx_error *err)
-{
-	return rc == SIMIDX_E_STOPPED ? TL_TROUBLE : fail(target, err);
-}
-
-/* `rows`: documents that are still to come, about. */
-static int open_loader(struct ld_target *target, const simidx_create_options *create,
-		       uint64_t rows)
+int ld_target_load(struct ld_target *target, const simidx_create_options *create, uint64_t rows)
 {
 	simidx_error err;
 	int rc = simidx_loader_open(target->options->index, create, &target->how,
@@ -273,79 +219,16 @@ static int open_loader(struct ld_target *target, const simidx_create_options *cr
 
 	/* Another load may have been quicker: then this one adds to what is there. */
 	if (rc == SIMIDX_E_EXISTS && create && target->options->create == LD_CREATE_IF_MISSING)
-		return open_again(target);
+		return ld_target_anew(target);
 	if (rc)
-		return fail_loader(target, rc, &err);
+		return ld_target_fail(target, &err);
 	rc = ld_from_add(&target->from, target->loader);
 	if (!rc && simidx_loader_expect(target->loader, rows, 0, &err))
-		rc = fail(target, &err);
+		rc = ld_target_fail(target, &err);
 	return rc;
 }
 
-/* An empty index for a writer. Made by a loader, so that other loaders are waited for. */
-static int make_empty(struct ld_target *target)
-{
-	simidx_error err;
-	int rc = simidx_loader_finish(target->loader, NULL, &err);
-
-	simidx_loader_close(target->loader);
-	target->loader = NULL;
-	if (rc && !(rc == SIMIDX_E_EXISTS && target->options->create == LD_CREATE_IF_MISSING))
-		return fail_loader(target, rc, &err);
-	target->is_new = !rc;
-	return open_again(target);
-}
-
-/* An empty index of an engine, or the one that another load has made meanwhile. */
-static int make_with_engine(struct ld_target *target, const simidx_create_options *create)
-{
-	simidx_error err;
-	simidx *index;
-	int rc = simidx_create(target->options->index, create, &index, &err);
-
-	simidx_close(index);
-	if (rc && !(rc == SIMIDX_E_EXISTS && target->options->create == LD_CREATE_IF_MISSING))
-		return fail(target, &err);
-	target->is_new = !rc;
-	return open_again(target);
-}
-
-/*
- * Make a new index: with a loader, unless it is to grow commit by commit. When another load was
- * quicker, its index is open then.
- */
-static int create_index(struct ld_target *target, int of_texts)
-{
-	const struct ld_options *options = target->options;
-	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
-	char made_by[TL_FEATURES_PROFILE_SIZE];
-	int inserts = options->write == LD_WRITE_INSERT ||
-		      (options->write == LD_WRITE_AUTO && options->merge == LD_MERGE_NEVER);
-	int rc = fill_create(target, of_texts, &create, made_by);
-
-	if (!rc && tl_path_is_uri(options->index))
-		rc = make_with_engine(target, &create);
-	else if (!rc)
-		rc = open_loader(target, &create, target->like ? target->like->documents : 0);
-	if (!rc && target->loader && inserts)
-		rc = make_empty(target);
-	if (rc || (target->index && !target->is_new)) {
-		/* The extractor follows from what is there. */
-		simidx_text_close(target->text);
-		target->text = NULL;
-		return rc;
-	}
-	target->is_new = 1;
-	if (!target->loader)
-		return 0;
-	target->state = LD_BUILDING;
-	target->flags = create.flags & (SIMIDX_CREATE_NO_IDS | SIMIDX_CREATE_FP2 |
-					SIMIDX_CREATE_TIMES | SIMIDX_CREATE_NOTES);
-	target->profile = strdup(create.profile ? create.profile : "");
-	return target->profile ? 0 : tl_error("out of memory");
-}
-
-static int open_writer(struct ld_target *target)
+int ld_target_insert(struct ld_target *target)
 {
 	const struct ld_options *options = target->options;
 	simidx_writer_options writer = SIMIDX_WRITER_OPTIONS_INIT;
@@ -369,7 +252,7 @@ static int open_writer(struct ld_target *target)
 	if (target->is_new && options->mode == LD_ADD)
 		writer.merge_threshold = FIRST_LOAD_THRESHOLD;
 	if (simidx_writer_open(target->index, &writer, &target->writer, &err))
-		return fail(target, &err);
+		return ld_target_fail(target, &err);
 	simidx_set_progress(target->index, target->how.progress, target->how.ctx);
 	target->state = LD_INSERTING;
 	return 0;
@@ -391,16 +274,16 @@ int ld_target_rebuild(struct ld_target *target, uint64_t rows)
 	tl_notice("%s: rebuilding: needs about %llu MB%s", target->options->index,
 		  (unsigned long long)bytes / 1000000 + 1,
 		  rows ? "" : " and what the new documents take");
-	rc = open_loader(target, NULL, rows);
+	rc = ld_target_load(target, NULL, rows);
 	/* Others may have put another index there before the loader locked it. */
 	if (!rc)
-		rc = open_again(target);
+		rc = ld_target_anew(target);
 	if (!rc)
 		target->state = LD_BUILDING;
 	return rc;
 }
 
-int ld_target_insert(struct ld_target *target, uint64_t stored)
+int ld_target_show(struct ld_target *target, uint64_t stored)
 {
 	int rc;
 
@@ -408,26 +291,11 @@ int ld_target_insert(struct ld_target *target, uint64_t stored)
 	target->loader = NULL;
 	target->state = LD_CLOSED;
 	target->committed += stored;
-	rc = open_again(target);
+	rc = ld_target_anew(target);
 	if (!rc)
-		rc = open_writer(target);
+		rc = ld_target_insert(target);
 	target->has_inserted |= !rc;
 	return rc;
-}
-
-/* From LD_CLOSED to LD_BUILDING, or to an index that is open for a writer. */
-static int open_sink(struct ld_target *target, int is_text)
-{
-	const struct ld_options *options = target->options;
-	int rc = 0;
-
-	if (!target->index)
-		rc = create_index(target, is_text || tl_text_is_given(&options->text));
-	if (rc || target->is_new)
-		return rc;
-	if (options->write == LD_WRITE_REBUILD || options->from.n)
-		return ld_target_rebuild(target, ld_from_documents(&target->from));
-	return 0;
 }
 
 int ld_target_extractor(struct ld_target *target, simidx_text **text)
@@ -448,21 +316,7 @@ int ld_target_extractor(struct ld_target *target, simidx_text **text)
 		else
 			rc = tl_text_open_for(target->from.index[0], &options->text, text, &err);
 	} while (target->index && ld_target_again(target, rc, &err));
-	return rc ? fail(target, &err) : 0;
-}
-
-int ld_target_prepare(struct ld_target *target, const struct in_row *row)
-{
-	int is_text = row && row->kind == IN_TEXT;
-	int rc = 0;
-
-	if (target->state == LD_CLOSED)
-		rc = open_sink(target, is_text);
-	if (!rc && is_text && !target->text)
-		rc = ld_target_extractor(target, &target->text);
-	if (!rc && target->state == LD_CLOSED)
-		rc = open_writer(target);
-	return rc;
+	return rc ? ld_target_fail(target, &err) : 0;
 }
 
 int ld_target_is_bare(const struct ld_target *target)
@@ -492,7 +346,7 @@ int ld_target_again(struct ld_target *target, int rc, const simidx_error *err)
 	if (rc == SIMIDX_E_BUSY)
 		return waits(target, err);
 	target->waiting_since = 0;
-	return rc == SIMIDX_E_MOVED && !open_again(target) && !open_writer(target);
+	return rc == SIMIDX_E_MOVED && !ld_target_anew(target) && !ld_target_insert(target);
 }
 
 int ld_target_describe(struct ld_target *target, simidx_info *info)
@@ -501,9 +355,9 @@ int ld_target_describe(struct ld_target *target, simidx_info *info)
 	int rc;
 
 	while ((rc = simidx_get_info(target->index, info, &err)) == SIMIDX_E_MOVED)
-		if (open_again(target))
+		if (ld_target_anew(target))
 			return TL_TROUBLE;
-	return rc ? fail(target, &err) : 0;
+	return rc ? ld_target_fail(target, &err) : 0;
 }
 
 /*
@@ -540,9 +394,9 @@ int ld_target_resume(struct ld_target *target)
 	do
 		rc = begin_and_end(target, &err);
 	while ((rc == SIMIDX_E_BUSY && waits(target, &err)) ||
-	       (rc == SIMIDX_E_MOVED && !open_again(target)));
+	       (rc == SIMIDX_E_MOVED && !ld_target_anew(target)));
 	target->waiting_since = 0;
-	return rc ? fail(target, &err) : 0;
+	return rc ? ld_target_fail(target, &err) : 0;
 }
 
 int ld_target_mark(struct ld_target *target, void *bytes, size_t size, size_t *n, simidx_error *err)
@@ -551,7 +405,7 @@ int ld_target_mark(struct ld_target *target, void *bytes, size_t size, size_t *n
 
 	do
 		rc = simidx_get_mark(target->index, bytes, size, n, err);
-	while (rc == SIMIDX_E_MOVED && !open_again(target));
+	while (rc == SIMIDX_E_MOVED && !ld_target_anew(target));
 	return rc;
 }
 

@@ -2,16 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * The index that a load writes to. How it is written follows from the options and the first row:
- *
- *	CLOSED ---first row---> INSERTING: a writer commits now and then ---end---> DONE
- *	   |                        |
- *	   |        much has come   ^  standard input comes slowly,
- *	   |                        v  and the index is new
- *	   +-----first row----> BUILDING: a loader builds the index whole ---end---> DONE
- *
- * What is at the path may be exchanged by others while a load goes on; then the load goes on in
- * what stands there, if that is an index of the same kind.
+ * The index that a load writes to, with its writer or its loader (ld_steps.h has the states). What
+ * is at the path may be exchanged by others while a load goes on; then the load goes on in what
+ * stands there, if that is an index of the same kind.
  */
 
 #ifndef LD_TARGET_H
@@ -70,15 +63,6 @@ struct ld_target {
 int ld_target_open(struct ld_target *target, const struct ld_options *options);
 
 /**
- * Get ready for a row: from LD_CLOSED to LD_INSERTING or LD_BUILDING, and the extractor if the
- * row is a text.
- *
- * @param row  NULL at the end of an input without any row
- * @return 0, or TL_TROUBLE with a message
- */
-int ld_target_prepare(struct ld_target *target, const struct in_row *row);
-
-/**
  * Describe the index that is there: as simidx_get_info(), but of the one that stands there now.
  *
  * @return 0, or TL_TROUBLE with a message
@@ -87,6 +71,19 @@ int ld_target_describe(struct ld_target *target, simidx_info *info);
 
 /** Another extractor like the target's, for a thread. Returns 0, or TL_TROUBLE with a message. */
 int ld_target_extractor(struct ld_target *target, simidx_text **text);
+
+/** From LD_CLOSED to LD_INSERTING: open a writer. Returns 0, or TL_TROUBLE with a message. */
+int ld_target_insert(struct ld_target *target);
+
+/**
+ * Open a loader.
+ *
+ * @param create  of a new index; NULL: of what is there and all that comes
+ * @param rows    documents that are still to come, about; 0 = not known
+ * @return 0, also where another load was quicker and its index is open now; or TL_TROUBLE with a
+ *         message
+ */
+int ld_target_load(struct ld_target *target, const simidx_create_options *create, uint64_t rows);
 
 /**
  * From LD_INSERTING, with nothing pending, or LD_CLOSED to LD_BUILDING: an index of what is there
@@ -103,7 +100,18 @@ int ld_target_rebuild(struct ld_target *target, uint64_t rows);
  *
  * @return 0, or TL_TROUBLE with a message
  */
-int ld_target_insert(struct ld_target *target, uint64_t stored);
+int ld_target_show(struct ld_target *target, uint64_t stored);
+
+/**
+ * Open what is at the path now, in place of what was there. What has been read was read for an
+ * index of that kind.
+ *
+ * @return 0, or TL_TROUBLE with a message
+ */
+int ld_target_anew(struct ld_target *target);
+
+/** An error of the index, or of one that is taken over: its message. Returns TL_TROUBLE. */
+int ld_target_fail(const struct ld_target *target, const simidx_error *err);
 
 /** Whether rows go already into an index of fingerprints, or of features that others made, so that
  * a text cannot. */
