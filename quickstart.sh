@@ -52,6 +52,7 @@ echo $edited >>$dir/files
 # Links to one file are one text.
 texts=$(xargs -d '\n' stat -L -c %d:%i <$dir/files | sort -u | wc -l)
 say "Near-duplicates among $texts texts: licences, /usr/share/doc/*/copyright, and this copy"
+echo "Columns: group, which is the number of its first text; percent in common; keep or drop; file"
 echo "\$ $dedup --prefer /usr/share --files-from $dir/files"
 $dedup --prefer /usr/share --files-from $dir/files >$dir/groups
 # Group, percent, keep or drop, path. The copy first, then groups with more than equal files.

@@ -12,7 +12,9 @@
  *
  *     new    URL                the page is stored
  *     seen   URL OTHER WEIGHT   it is not: OTHER is nearly the same; 0 means the same words
- *     again  URL                the URL was stored already: it has these words from now on
+ *     again  URL                the URL was stored already: it has these words from now on,
+ *                               also if they are near to those of another page, as the index
+ *                               is to say what each URL has today
  *     gone   URL                there are no words: the URL is not stored, or not any more
  *     bad    URL                nothing is done: the URL is empty, or it or the page is too long
  *

@@ -25,6 +25,8 @@ tools_libs += $(JANSSON_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS) -lm
 
 # What all tools share: messages and options, and the parsers of every input format.
 tools_libcommon_a_SOURCES = \
+	tools/common/tl_advice.c \
+	tools/common/tl_advice.h \
 	tools/common/tl_emit.c \
 	tools/common/tl_engines.c \
 	tools/common/tl_engines.h \

@@ -107,6 +107,8 @@ for input in missing.tsv directory table.csv vector.npy rows.tsv.gz rows.tsv.zst
 	run 2 "$load" fresh "$input"
 	says "simidx-load: $input: "
 done
+run 2 "$load" fresh '*.txt'
+says "*.txt: cannot open: No such file or directory; a shell replaces * and ? where files match, and not in quotes"
 run 2 "$load" fresh -F lines --files-from missing
 says 'simidx-load: missing: cannot open: No such file'
 run 2 "$load" fresh -F lines -r missing

@@ -45,6 +45,9 @@ run 0 "$load" --header --fp-field hash keys-3 one.csv
 ! grep -q 'none is label' err || fail 'told of no other column'
 run 1 "$load" -q --header --fp-field hash --id-field doc keys-4 keys.csv
 says 'keys.csv:2: id: expected a decimal number in 0..9223372036854775807, or nothing; --label-field takes any text as the key'
+printf 'id,fp\ndoc-1,00000000000000aa\n' >words.csv
+run 1 "$load" -q --header keys-5 words.csv
+says 'words.csv:2: id: expected a decimal number in 0..9223372036854775807, or nothing; --label-field takes any text as the key'
 # A header alone, or not even that, is an input without rows.
 printf 'fp\n' >none.csv
 run 0 "$load" -q --header d none.csv

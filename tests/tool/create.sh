@@ -77,7 +77,7 @@ for n in 50000000:4x16 50000001:3x22; do
 	rm -rf expected
 done
 run 2 "$load" --expect 0 expected -F lines a
-says "--expect: expected a number of at least 1, such as 5000 or 20M, found '0'"
+says "--expect: expected a number of at least 1, such as 5000, 20M or 1e7, found '0'"
 
 # Without ids.
 run 0 "$load" --ids none plain -F lines a

@@ -64,7 +64,7 @@ run 0 "$dedup" -q -k 3 -F lines fps
 same out three
 # All pairs, as simidx-query finds them too.
 run 0 "$load" -q -F lines ix fps
-"$query" -q pairs -k 3 ix | awk -F '\t' '{ print $3 "\tfps:" $2 + 1 "\tfps:" $1 + 1 }' | sort >want
+"$query" -q pairs -k 3 ix | awk -F '\t' '{ print $1 "\tfps:" $3 + 1 "\tfps:" $2 + 1 }' | sort >want
 [ "$(wc -l <want)" -ge 20 ] || fail 'few pairs'
 run 0 "$dedup" -q --pairs -F lines fps
 sort out | cmp - want || fail '--pairs'

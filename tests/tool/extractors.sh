@@ -86,8 +86,8 @@ says 'without stop=en'
 if [ -n "${SX_STEMMER-}" ]; then
 	printf 'words' >plural
 	printf 'Word' >singular
-	run 0 "$query" similar --stem english --tsv --show 0 plural singular
-	grep -q '^distance	0	0	' out || fail 'stems'
+	run 0 "$query" --json similar --stem english --show 0 plural singular
+	grep -q '"distance":0,"distance2":0,' out || fail 'stems'
 	run 2 "$load" --stem klingon new long
 	says 'klingon'
 	says "Try 'simidx-load --help'."

@@ -108,7 +108,7 @@ says "option '--json=1' takes no value"
 run 2 "$query" stats no-such-index --jsno
 says "unknown option '--jsno'; is --json meant?"
 run 2 "$query" search no-such-index -f queries
-says "unknown option '-f'; is -F meant?"
+says "unknown option '-f'; is one of these meant? -F, --format, --fp-encoding, --fp-field"
 run 2 "$query" search no-such-index --fp-encoding sdec -5
 says "unknown option '-5'; '--' goes before arguments that begin with '-'"
 # Names of files and indexes are not empty.
@@ -147,9 +147,9 @@ while IFS='|' read -r option value message; do
 done <<'END'
 --limit|18446744073709551616|at most 18446744073709551615
 --limit|18446744074G|at most 18446744073709551615
---limit|0|at least 1, such as 5000 or 20M
---limit|5m|at least 1, such as 5000 or 20M
---limit|K|at least 1, such as 5000 or 20M
+--limit|0|at least 1, such as 5000, 20M or 1e7
+--limit|5m|at least 1, such as 5000, 20M or 1e7
+--limit|K|at least 1, such as 5000, 20M or 1e7
 END
 run 2 "$query" search index --probes 2M 0
 says "--probes: expected a number in 1..1048576, found '2M'"
@@ -193,7 +193,7 @@ says "Try 'simidx-load --help'."
 run 2 "$load" --write slowly index file
 says "--write: expected one of auto, insert, rebuild, found 'slowly'"
 run 2 "$load" --expect 1P index file
-says "--expect: expected a number of at least 1, such as 5000 or 20M, found '1P'"
+says "--expect: expected a number of at least 1, such as 5000, 20M or 1e7, found '1P'"
 for option in --expect --memory; do
 	run 2 "$load" $option 1T index no-such-file
 	says 'no-such-file: cannot open'
@@ -210,7 +210,7 @@ for k in 65 -1 1x; do
 	says "--radius: expected a number in 0..64, found '$k'"
 done
 run 2 "$query" search index --limit 0 0000000000000000
-says "--limit: expected a number of at least 1, such as 5000 or 20M, found '0'"
+says "--limit: expected a number of at least 1, such as 5000, 20M or 1e7, found '0'"
 run 2 "$query" search
 says 'search: INDEX is missing'
 run 2 "$query" search index </dev/null
@@ -247,7 +247,21 @@ says "unknown option '--num_proc'; is --threads meant?"
 run 2 "$dedup" -j 4 file
 says "unknown option '-j'; is --threads meant?"
 run 2 "$query" review -j file
-says "unknown option '-j'"
+says "unknown option '-j'; is --threads meant?"
+# Letters that other programs have lead somewhere, too.
+while read -r letter told; do
+	run 2 "$dedup" "-$letter" x
+	says "unknown option '-$letter'; $told"
+done <<'END'
+d is --drop-list meant?
+n is --drop-list meant?
+v a terminal shows it, unless -q is given
+u is --untrusted meant?
+S is one of these meant? --similarity, --stream, --summary, --spill
+y -h lists what there is
+END
+run 2 "$dedup" --frobnicate x
+says "unknown option '--frobnicate'; -h lists what there is"
 run 2 "$dedup" --ext txt file
 says "--files-from - chooses by names"
 run 2 "$dedup" --min-size 1k file
@@ -279,6 +293,10 @@ for option in --output -o; do
 done
 run 2 "$query" rm index
 says "unknown command 'rm'; is delete meant?"
+run 2 "$query" fsck index
+says "unknown command 'fsck'; is verify meant?"
+run 2 "$query" import index file
+says "unknown command 'import'; 'simidx-load INDEX INPUT' makes and fills an index"
 [ ! -e index ] || fail 'an index was made'
 printf '%s\n' 00000000000000ff 0123456789abcdef | run 0 "$load" -q -F lines two -
 run 1 "$query" get two 0

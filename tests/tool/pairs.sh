@@ -15,19 +15,19 @@ run 0 "$load" -q few -F tsv - <<'END'
 END
 run 0 "$query" pairs few
 output <<'END'
-1	2	1	one	two\t
-2	3	1	two\t	a
-2	5	3	two\t	
-1	3	0	one	a
+1	1	2	one	two\t
+1	2	3	two\t	a
+3	2	5	two\t	
+0	1	3	one	a
 END
 run 0 "$query" pairs -k 0 few
-output <<<'1	3	0	one	a'
+output <<<'0	1	3	one	a'
 run 0 "$query" pairs -k 4 --group few
 output <<'END'
-000000000000ff00	000000000000ff01	1	2	1,3
-000000000000ff00	000000000000ff0e	3	2	5
-000000000000ff01	000000000000ff01	0	1,3	
-000000000000ff01	000000000000ff0e	4	1,3	5
+1	000000000000ff00	000000000000ff01	2	1,3
+3	000000000000ff00	000000000000ff0e	2	5
+0	000000000000ff01	000000000000ff01	1,3	
+4	000000000000ff01	000000000000ff0e	1,3	5
 END
 run 0 "$query" --json pairs -k 0 few
 output <<'END'
@@ -123,17 +123,17 @@ run 0 "$query" pairs -k 7 few
 # More memory than the machine has is not taken.
 run 0 "$query" pairs --memory 60000G -k 1 few
 
-# Two indexes: the first column is of the first.
+# Two indexes: the first id is of the first.
 run 0 "$load" -q other -F tsv - <<'END'
 7	000000000000ff00	seven
 8	8888888888888888	eight
 END
 run 0 "$query" pairs few other
 output <<'END'
-2	7	0	two\t	seven
-1	7	1	one	seven
-3	7	1	a	seven
-5	7	3		seven
+0	2	7	two\t	seven
+1	1	7	one	seven
+1	3	7	a	seven
+3	5	7		seven
 END
 run 1 "$query" pairs -k 0 other
 output </dev/null
@@ -286,7 +286,7 @@ paste ids found | awk '{
 		id = part[2]
 		sub(/.*:/, "", one)
 		if ($1 + 0 < id + 0)
-			print $1 "\t" id "\t" one
+			print one "\t" $1 "\t" id
 	}
 }' | sort >want
 [ -s want ] || fail 'nothing was found'

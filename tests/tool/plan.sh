@@ -59,7 +59,7 @@ run 2 "$query" plan missing
 says 'missing: no index: No such file or directory'
 for documents in 5k 1.5M M 1P; do
 	run 2 "$query" plan --documents $documents
-	says "--documents: expected a number of at least 1, such as 5000 or 20M, found '$documents'"
+	says "--documents: expected a number of at least 1, such as 5000, 20M or 1e7, found '$documents'"
 done
 run 2 "$query" plan --documents 9223372037G
 says "--documents: expected a number of at most 9223372036854775807, found '9223372037G'"

@@ -14,25 +14,23 @@ char2='--extractor char-2 --bits 32'
 
 # From a program in Python: pairs of neighbouring characters, floor(sqrt(c) * 2^16), xxh3_64.
 cat >texts <<'END'
-text	1	39c1c6ba	c33e8d6e44eaaac5	22	15	1
-text	2	39c1e7ba	c13a8d6e44eabcd5	20	16	1
-text	3	63d56e61	d0397a241134bf55	27	21	1
+{"path":"1","fp":"39c1c6ba","fp2":"c33e8d6e44eaaac5","tokens":22,"features":15,"short":true}
+{"path":"2","fp":"39c1e7ba","fp2":"c13a8d6e44eabcd5","tokens":20,"features":16,"short":true}
+{"path":"3","fp":"63d56e61","fp2":"d0397a241134bf55","tokens":27,"features":21,"short":true}
 END
 # shellcheck disable=SC2086
-while read -r a b near expected; do
-	run $((1 - near)) "$query" similar $char2 --tsv --show 0 $a $b
-	{
-		sed -n "${a}p" texts
-		sed -n "${b}p" texts
-		printf 'distance\t%s\n' "${expected// /$'\t'}"
-		printf 'near\t%s\t144\n' "$near"
-	} >want
-	# The last column, how many bits may differ, depends on how many weigh nothing.
-	sed 's/^\(near.*\)\t[0-9]*$/\1/' out | diff want - || fail "sentences $a and $b"
+while read -r a b near distance distance2 weights cosine; do
+	run $((near == 0)) "$query" --json similar $char2 --show 0 $a $b
+	# How many bits may differ depends on how many weigh nothing; of the cosine four digits, cut off.
+	for part in "\"texts\":[$(sed -n "${a}p" texts),$(sed -n "${b}p" texts)]," \
+		"\"distance\":$distance,\"distance2\":$distance2,\"weight\":[$weights],\"limit\":144," \
+		"\"near\":$([ $near -eq 1 ] && echo true || echo false),\"cosine\":$cosine"; do
+		grep -qF "$part" out || fail "sentences $a and $b: no $part in $(cat out)"
+	done
 done <<'END'
-1 2 1 2 6 70 63 0.9133
-1 3 0 15 31 991 1032 0.1712
-2 3 0 15 27 982 900 0.1986
+1 2 1 2 6 70,63 0.9132
+1 3 0 15 31 991,1032 0.1711
+2 3 0 15 27 982,900 0.1986
 END
 
 # Readable; the bits that differ are marked, features come with both weights.
@@ -70,8 +68,8 @@ done
 
 # With an index: as its profile says.
 run 0 "$load" -q --bits 32 --extractor char-2 ix 1
-run 0 "$query" similar --index ix --tsv 1 2
-grep -q '^distance	2	6	' out || fail 'similar by the profile of an index'
+run 0 "$query" --json similar --index ix 1 2
+grep -q '"distance":2,"distance2":6,' out || fail 'similar by the profile of an index'
 run 2 "$query" similar --index ix --extractor words1 1 2
 says 'the index makes fingerprints with char-2, not with words1'
 run 2 "$query" similar --index ix --bits 32 1 2
@@ -83,8 +81,8 @@ run 2 "$query" similar --index bare 1 2
 says 'holds bare fingerprints'
 
 # Equal texts; empty ones; standard input.
-run 0 "$query" similar --tsv --show 0 - 1 <1
-grep -qx 'distance	0	0	0	0	1.0000' out || fail 'equal texts'
+run 0 "$query" --json similar --show 0 - 1 <1
+grep -q '"distance":0,"distance2":0,"weight":\[0,0\],.*"cosine":1[,.]' out || fail 'equal texts'
 : >empty
 run 1 "$query" similar empty empty
 [ "$(tail -1 out)" = 'not near: the first text has no words or digits, so nothing is near to it' ] ||

@@ -55,10 +55,10 @@ grep -q '  a label that is longer .* to its END$' out || fail 'a label was cut t
 # Pairs and clusters: labels are cut to their share, and a pipe gets tabs.
 shown 80 0 "$query pairs -k 7 ix"
 output <<'END'
-     id       id  distance  labels
-      7     1234         4  ten  one-f
-      7     1235         7  ten  …arrow line, to its END
-   1234     1235         3  one-f  …arrow line, to its END
+distance       id       id  labels
+       4        7     1234  ten  one-f
+       7        7     1235  ten  …arrow line, to its END
+       3     1234     1235  one-f  …arrow line, to its END
 END
 shown 80 0 "$query clusters ix"
 output <<'END'

@@ -193,6 +193,15 @@ sums_up 'index built with 1 document; 2 files skipped'
 run 1 "$load" none-of-these arrays.npz
 sums_up 'no document was stored, and no index was made; 1 file skipped'
 [ ! -e none-of-these ] || fail 'an index was made of nothing'
+# What leads to a text is named.
+printf '\377\376a\0b\0' >wide.txt
+printf '%%PDF-1.4\n\0' >paper.pdf
+run 1 "$load" none-there wide.txt paper.pdf
+errors <<'END'
+simidx-load: wide.txt: skipped: is UTF-16: 'iconv -f UTF-16 -t UTF-8' makes a text of it that can be read
+simidx-load: paper.pdf: skipped: contains a NUL byte, so it is no text; doc/use.md has programs that take texts out of it
+simidx-load: no document was stored, and no index was made; 2 files skipped
+END
 # Those that a directory has are counted, whatever their number.
 mkdir many
 for i in 1 2 3; do cp tree/c/binary "many/$i"; done

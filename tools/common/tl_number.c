@@ -93,9 +93,16 @@ int tl_parse_count(const char *s, size_t n, uint64_t max, uint64_t *out)
 	static const uint64_t factors[] = { 1000, 1000000, 1000000000, 1000000000000 };
 	static const char units[] = "KMGT";
 	const char *unit = n ? memchr(units, s[n - 1], 4) : NULL;
-	uint64_t factor = unit ? factors[unit - units] : 1;
+	const char *e = n ? memchr(s, 'e', n) : NULL;
+	uint64_t factor = unit ? factors[unit - units] : 1, zeros = 0;
+	size_t digits = e ? (size_t)(e - s) : n - (unit != NULL);
 
-	if (tl_parse_decimal(s, n - (unit != NULL), max / factor, out))
+	/* "1e7", as in programs of Python and C. */
+	if (e && tl_parse_decimal(e + 1, n - digits - 1, 18, &zeros))
+		return -1;
+	while (zeros--)
+		factor *= 10;
+	if (tl_parse_decimal(s, digits, max / factor, out))
 		return -1;
 	*out *= factor;
 	return 0;

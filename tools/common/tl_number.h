@@ -34,7 +34,10 @@ int tl_parse_decimal(const char *s, size_t n, uint64_t max, uint64_t *out);
  */
 int tl_parse_fixed(const char *s, size_t n, uint32_t *out);
 
-/** As tl_parse_decimal(), perhaps with K, M, G or T after it for 10^3, 10^6, 10^9 and 10^12. */
+/**
+ * As tl_parse_decimal(), perhaps with K, M, G or T after it for 10^3, 10^6, 10^9 and 10^12, or with
+ * e and the number of zeros.
+ */
 int tl_parse_count(const char *s, size_t n, uint64_t max, uint64_t *out);
 
 /** As tl_parse_decimal(), perhaps with K, M, G or T after it for powers of 1,024. */

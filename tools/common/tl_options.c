@@ -3,11 +3,11 @@
 
 #include "common/tl_options.h"
 
+#include "common/tl_advice.h"
 #include "common/tl_help.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -141,7 +141,7 @@ static int refuse_number(const struct tl_option *row, const char *text, int is_a
 			       is_in_m ? limit >> 20 : limit, is_in_m ? "M" : "",
 			       is_above ? "" :
 			       is_size	? ", such as 400M or 2G" :
-			       is_count ? ", such as 5000 or 20M" :
+			       is_count ? ", such as 5000, 20M or 1e7" :
 					  "",
 			       text);
 	return -1;
@@ -220,174 +220,20 @@ static int set(const struct slot *slot, char *text)
 
 /* ---- the command line ---- */
 
-/* Letters to put in, take away or change to make one word of another; of long ones, the start. */
-static size_t edit_distance(const char *a, const char *b)
-{
-	enum { MAX = 31 };
-	size_t n = strlen(a), m = strlen(b), row[MAX + 1], left, above;
-
-	n = n < MAX ? n : MAX;
-	m = m < MAX ? m : MAX;
-	for (size_t j = 0; j <= m; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= n; i++) {
-		left = row[0];
-		row[0] = i;
-		for (size_t j = 1; j <= m; j++) {
-			above = row[j];
-			row[j] = left + (a[i - 1] != b[j - 1]);
-			if (above + 1 < row[j])
-				row[j] = above + 1;
-			if (row[j - 1] + 1 < row[j])
-				row[j] = row[j - 1] + 1;
-			left = above;
-		}
-	}
-	return row[m];
-}
-
-const char *tl_nearest_word(const char *word, const char *const *words)
-{
-	const char *nearest = NULL;
-	size_t best = strlen(word) < 4 ? 2 : 3, distance; /* so many letters are another word */
-
-	for (; *words; words++) {
-		distance = edit_distance(word, *words);
-		if (distance < best) {
-			best = distance;
-			nearest = *words;
-		}
-	}
-	return nearest;
-}
-
-/* What other programs call an option of ours; of several the first that a command has. */
-static const struct {
-	const char *theirs, *ours;
-} other_names[] = {
-	{ "threshold", "similarity" }, { "threshold", "accept" }, { "column", "text-field" },
-	{ "field", "text-field" },     { "jobs", "threads" },	  { "workers", "threads" },
-	{ "num-proc", "threads" },     { "distance", "radius" },  { "top", "nearest" },
-	{ "delete", "drop-list" },     { "dry-run", "drop-list" },
-	{ "hard-link", "drop-list" },  { "move", "drop-list" },   { "max-size", "max-bytes" },
-	{ "size-limit", "max-bytes" }, { "maxsize", "max-bytes" },
-	{ "text-column", "text-field" }, { "text-key", "text-field" },
-	{ "id-column", "id-field" },   { "id-key", "id-field" },  { "num-workers", "threads" },
-	{ "hamming", "radius" },       { "reference", "against" }, { "index-dir", "index" },
-	{ "output-file", "output" },   { "removed", "dups" },	  { "key", "text-field" },
-	{ "link", "drop-list" },       { "log", "rejects" },
-	{ "exact", "identical" },      { "omitfirst", "drop-list" }, { "order", "keep" },
-};
-
-/* What other programs have and ours do without. */
-static const struct {
-	const char *theirs, *instead;
-} without[] = {
-	{ "output", "results go to standard output: > FILE" },
-	{ "ext", "find -name '*.txt' | ... --files-from - chooses by names" },
-	{ "min-size", "find -size +1k | ... --files-from - chooses by size" },
-	{ "minsize", "find -size +1k | ... --files-from - chooses by size" },
-	{ "size", "find -size +1k | ... --files-from - chooses by size" },
-	{ "include", "find -name '*.txt' | ... --files-from - chooses by names" },
-	{ "in-place", "what is read stays as it is; results go to another file" },
-	{ "update", "--mode replace stores a row in the place of another one" },
-	{ "skip-errors", "rows that cannot be read are skipped, and counted" },
-	{ "ignore-case", "upper and lower case are one in texts" },
-	{ "progress", "a terminal shows it, unless -q is given" },
-	{ "minhash", "there is nothing to choose: doc/text.md" },
-	{ "hash", "there is nothing to choose: doc/text.md" },
-	{ "lang", "there is nothing to choose: doc/text.md" },
-	{ "num-perm", "there is nothing to choose: doc/text.md" },
-	{ "seed", "there is nothing to choose: doc/text.md" },
-	{ "ngram", "a run has five words always" },
-	{ "n-grams", "a run has five words always" },
-	{ "ngram-size", "a run has five words always" },
-	{ "noempty", "an empty file is near to nothing" },
-};
-
-static const char *find_instead(const char *word)
-{
-	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
-		if (strcmp(word, without[i].theirs) == 0)
-			return without[i].instead;
-	return NULL;
-}
-
-static const char *find_other_name(const char *word, const char *const *names)
-{
-	for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++)
-		for (size_t k = 0; names[k] && strcmp(word, other_names[i].theirs) == 0; k++)
-			if (strcmp(names[k], other_names[i].ours) == 0)
-				return names[k];
-	return NULL;
-}
-
-/* Name what was meant by a long option that no one has, or that several could be. */
-static void refuse_name(const struct slots *slots, const char *spelled)
-{
-	size_t length = strcspn(spelled, "="), begins = 0, used = 0, n = 0;
-	const char *names[MAX_OPTIONS + 1] = { NULL }, *nearest, *instead;
-	char word[64], could[512] = "";
-
-	for (int i = 0; i < slots->n; i++) {
-		const char *name = slots->longs[i].name;
-
-		names[n++] = name;
-		if (length < 3 || strncmp(name, spelled + 2, length - 2) != 0)
-			continue;
-		begins++;
-		if (used + strlen(name) + 6 < sizeof(could))
-			used += (size_t)snprintf(could + used, sizeof(could) - used, "%s--%s",
-						 used ? ", " : "", name);
-	}
-	snprintf(word, sizeof(word), "%.*s", (int)(length > 2 ? length - 2 : 0), spelled + 2);
-	for (char *c = word; *c; c++)
-		*c = *c == '_' ? '-' : *c;
-	instead = find_instead(word);
-	nearest = find_other_name(word, names);
-	if (!nearest && !instead)
-		nearest = tl_nearest_word(word, names);
-	if (begins > 1)
-		tl_usage_error("option '%s' could be %s", spelled, could);
-	else if (nearest)
-		tl_usage_error("unknown option '%s'; is --%s meant?", spelled, nearest);
-	else if (instead)
-		tl_usage_error("unknown option '%s'; %s", spelled, instead);
-	else
-		tl_usage_error("unknown option '%s'", spelled);
-}
-
-static int has_option(const struct slots *slots, const char *name)
-{
-	for (int i = 0; i < slots->n; i++)
-		if (strcmp(slots->longs[i].name, name) == 0)
-			return 1;
-	return 0;
-}
-
 static void refuse(const struct slots *slots, int c, char **argv)
 {
-	const char *spelled = argv[optind - 1];
-	int other_case = isalpha(optopt) ? optopt ^ ('a' ^ 'A') : 0;
+	const char *spelled = argv[optind - 1], *names[MAX_OPTIONS + 1] = { NULL };
 
+	for (int i = 0; i < slots->n; i++)
+		names[i] = slots->longs[i].name;
 	if (c == ':')
 		tl_usage_error("option '%s' needs a value", spelled);
 	else if (optopt >= BY_NAME)
 		tl_usage_error("option '%s' takes no value", spelled);
-	else if (optopt && other_case && strchr(slots->shorts, other_case))
-		tl_usage_error("unknown option '-%c'; is -%c meant?", optopt, other_case);
-	else if (isdigit(optopt))
-		tl_usage_error("unknown option '-%c'; '--' goes before arguments that begin "
-			       "with '-'",
-			       optopt);
-	else if (optopt == 'o')
-		tl_usage_error("unknown option '-o'; results go to standard output: > FILE");
-	else if (optopt == 'j' && has_option(slots, "threads"))
-		tl_usage_error("unknown option '-j'; is --threads meant?");
 	else if (optopt)
-		tl_usage_error("unknown option '-%c'", optopt);
+		tl_refuse_letter(optopt, names, slots->shorts);
 	else
-		refuse_name(slots, spelled);
+		tl_refuse_name(spelled, names);
 }
 
 /* No file and no index has an empty name; a script wrote "$name" without a value. */

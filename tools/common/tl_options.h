@@ -218,9 +218,6 @@ const struct tl_option *tl_rows_next(struct tl_rows *rows);
 /** The command of this name, or NULL. */
 const struct tl_command *tl_find_command(const struct tl_command *program, const char *name);
 
-/** The word of a list, ending with NULL, that is most like another; NULL if none is like it. */
-const char *tl_nearest_word(const char *word, const char *const *words);
-
 /** Print what --version prints to stdout. Returns TL_OK; tl_finish_output() is to follow. */
 int tl_print_version(void);
 

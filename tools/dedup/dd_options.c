@@ -256,21 +256,13 @@ static const struct tl_option resource_rows[] = {
 		  "enough for." },
 	{ 0, "memory", "BYTES", TL_SIZE(struct dd_options, memory, 0, UINT64_MAX),
 	  .standard = "1G", .help = "at least 56M, and 2M a thread",
-	  .more = "How much memory may be used: at least 56M and 2M for each thread. One half is "
-		  "for documents that wait, for the work at them, and for the index. A text that "
-		  "needs more for that, or more than is left of the other half, is looked at in "
-		  "parts, which takes longer and changes nothing; if it does not fit beside an "
-		  "earlier one, a sketch of that decides; if it does not fit at all, it is "
-		  "rejected. A notice says so. Of the other half, the program has "
-		  "24M and each thread 1M, and the rest is for what must be known until the end: "
-		  "of each document 56 bytes at most (with --drop-list 72), of each file 150 "
-		  "bytes and its path, of one for --binary 56 more. When "
-		  "that is full, the run ends with exit 2: all that was read before is decided and "
-		  "printed, and a message says where reading stopped. If there are too many files, "
-		  "or likely too many rows, a message says so at the beginning. Not in this "
-		  "are the pages of the index, which the system takes back when it needs them, "
-		  "and for each index of --against, 600K, and what is remembered of the texts "
-		  "that wait." },
+	  .more = "How much memory may be used: at least 56M and 2M for each thread. When what "
+		  "must be known until the end fills one half, the run ends with exit 2: all that "
+		  "was read before is decided and printed, and a message says where reading "
+		  "stopped. If there are too many files, or likely too many rows, a message says "
+		  "so at the beginning. A text that is too long for the other half is looked at "
+		  "in parts, compared by a sketch, or rejected; a notice says so. doc/dedup.md "
+		  "says what takes how much." },
 	{ 0, "spill", "BYTES", TL_SIZE(struct dd_options, spill, 0, UINT64_MAX),
 	  .otherwise = "a tenth of the free space",
 	  .help = "disk for texts that cannot be read again",

@@ -4,6 +4,7 @@
 #include "dedup/dd_room.h"
 
 #include "common/tl_msg.h"
+#include "common/tl_path.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -57,8 +58,8 @@ static int open_directory(int at, const char *name)
 /* Remove an index. What else its directory has stays, and then so does the directory. */
 static void remove_index(int at, const char *name)
 {
-	static const char *const files[] = { "data.mdb", "lock.mdb", "lock.mdb.new", "write.lock",
-					     "write.lock.new" };
+	static const char *const files[] = { TL_DATA_FILE, TL_READERS_FILE, TL_READERS_FILE ".new",
+					     TL_LOCK_FILE, TL_LOCK_FILE ".new" };
 	int fd = open_directory(at, name);
 
 	if (fd < 0)

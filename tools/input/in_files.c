@@ -376,7 +376,11 @@ static int check_path(const char *path, int may_be_directory, int may_recurse,
 		      struct stat *status)
 {
 	if (stat(path, status)) {
-		tl_error("%s: cannot open: %s", path, strerror(errno));
+		int is_pattern = errno == ENOENT && strpbrk(path, "*?");
+
+		tl_error("%s: cannot open: %s%s", path, strerror(errno),
+			 is_pattern ? "; a shell replaces * and ? where files match, and not in "
+				      "quotes" : "");
 		return -1;
 	}
 	if (!may_be_directory && S_ISDIR(status->st_mode)) {

@@ -380,6 +380,8 @@ static enum in_result take_text(struct in_reader *reader, struct in_row *row,
 static enum in_result take_id(struct in_reader *reader, struct in_row *row,
 			      const struct fields *fields, const struct in_field **label)
 {
+	int is_named = reader->columns->id || reader->columns->header;
+
 	*label = &fields->label;
 	if (!fields->id.size ||
 	    !tl_parse_decimal(fields->id.data, fields->id.size, SIMIDX_MAX_ID, &row->id))
@@ -388,7 +390,7 @@ static enum in_result take_id(struct in_reader *reader, struct in_row *row,
 		return in_fail(reader, IN_REJECTED,
 			       "id: expected a decimal number in 0..%llu, or nothing%s",
 			       (unsigned long long)SIMIDX_MAX_ID,
-			       reader->columns->id && reader->row == 1 ?
+			       is_named && reader->row == 1 ?
 				       "; --label-field takes any text as the key" : "");
 	row->id = SIMIDX_NO_ID;
 	if (!fields->label.size && !reader->columns->label)

@@ -47,6 +47,22 @@ static enum in_result expect_all(struct in_reader *reader, size_t most)
 	return in_lack_memory(reader);
 }
 
+/* Of a file with a NUL byte. */
+static const char *why_no_text(const char *path, const char *bytes, size_t n)
+{
+	static const char *const texts_in[] = { ".pdf", ".docx", ".odt", ".parquet", ".doc" };
+
+	if (n > 1 && (!memcmp(bytes, "\xff\xfe", 2) || !memcmp(bytes, "\xfe\xff", 2)))
+		return "is UTF-16: 'iconv -f UTF-16 -t UTF-8' makes a text of it that can be read";
+	if (in_path_ends_in(path, ".npz"))
+		return "is an archive of NumPy arrays; unpack it and load its .npy files";
+	for (size_t i = 0; i < sizeof(texts_in) / sizeof(texts_in[0]); i++)
+		if (in_path_ends_in(path, texts_in[i]))
+			return "contains a NUL byte, so it is no text; doc/use.md has programs "
+			       "that take texts out of it";
+	return "contains a NUL byte, so it is no text";
+}
+
 /* The whole file is one row. A document that cannot be read is one row less, not the end. */
 static enum in_result next_text(struct in_reader *reader, struct in_row *row)
 {
@@ -61,9 +77,8 @@ static enum in_result next_text(struct in_reader *reader, struct in_row *row)
 		return rc;
 	checked = lines->end < BINARY_CHECK_SIZE ? lines->end : BINARY_CHECK_SIZE;
 	if (checked > 0 && memchr(lines->buffer, '\0', checked))
-		return in_fail(reader, IN_SKIPPED, in_path_ends_in(reader->path, ".npz") ?
-			       "is an archive of NumPy arrays; unpack it and load its .npy files" :
-			       "contains a NUL byte, so it is no text");
+		return in_fail(reader, IN_SKIPPED, "%s",
+			       why_no_text(reader->path, lines->buffer, checked));
 	most = in_lines_most(lines, IN_MAX_TEXT);
 	rc = expect_all(reader, most);
 	if (rc == IN_ROW)

@@ -13,7 +13,7 @@
 /** A writer commits after so many seconds. */
 #define LD_COMMIT_SECONDS 5
 
-/** Whether the writer has had its rows for long enough: others are to see them, and get their turn. */
+/** Whether the writer has had its rows for long enough, as others want to see them. */
 int ld_commit_is_due(const struct ld_run *run);
 
 /** Commit what the writer has. Returns 0 or an exit code. */

@@ -63,7 +63,7 @@ static void print_titles(const struct printing *p)
 	static const char *const ids[] = { "cluster", "id" }, *const fps[] = { "cluster", "fp" };
 	int has_ids = !(p->run.ctx->info.flags & SIMIDX_CREATE_NO_IDS);
 
-	qr_join_put_titles(p->run.ctx, has_ids ? ids : fps, 2,
+	qr_join_put_titles(p->run.ctx, "", has_ids ? ids : fps, 2,
 			   p->run.ctx->info.labels ? "distance        label" : "distance");
 }
 

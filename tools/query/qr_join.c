@@ -134,11 +134,12 @@ static const char *gap(const struct qr_context *ctx)
 	return ctx->width ? "  " : "\t";
 }
 
-void qr_join_put_titles(const struct qr_context *ctx, const char *const *names, size_t n,
-			const char *others)
+void qr_join_put_titles(const struct qr_context *ctx, const char *before,
+			const char *const *names, size_t n, const char *others)
 {
 	if (!ctx->width || ctx->json)
 		return;
+	fputs(before, stdout);
 	for (size_t i = 0; i < n; i++)
 		printf("%*s  ", name_width(ctx), names[i]);
 	puts(others);

@@ -57,11 +57,12 @@ void qr_join_put_name(const struct qr_context *ctx, int has_id, uint64_t id, uin
 /**
  * On a terminal the titles of all columns.
  *
+ * @param before  all columns before the documents, aligned
  * @param names   of documents, n of them
  * @param others  all columns behind these, aligned
  */
-void qr_join_put_titles(const struct qr_context *ctx, const char *const *names, size_t n,
-			const char *others);
+void qr_join_put_titles(const struct qr_context *ctx, const char *before,
+			const char *const *names, size_t n, const char *others);
 
 /** A column with the name of a document. */
 void qr_join_put_document(const struct qr_context *ctx, int has_id, uint64_t id, uint64_t fp);

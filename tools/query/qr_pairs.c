@@ -38,8 +38,8 @@ static void print_titles(const struct printing *p)
 	static const char *const ids[] = { "id", "id" }, *const fps[] = { "fp", "fp" };
 	int has_ids = !(p->run.ctx->info.flags & SIMIDX_CREATE_NO_IDS);
 
-	qr_join_put_titles(p->run.ctx, has_ids ? ids : fps, 2,
-			   p->run.ctx->info.labels ? "distance  labels" : "distance");
+	qr_join_put_titles(p->run.ctx, "distance  ", has_ids ? ids : fps, 2,
+			   p->run.ctx->info.labels ? "labels" : "");
 }
 
 static void print_pair(const struct printing *p, const simidx_pair *pair)
@@ -47,9 +47,9 @@ static void print_pair(const struct printing *p, const simidx_pair *pair)
 	const char *labels[] = { pair->label_a, pair->label_b };
 	size_t sizes[] = { pair->label_size_a, pair->label_size_b };
 
+	qr_join_put_distance(p->run.ctx, pair->distance);
 	qr_join_put_document(p->run.ctx, pair->id_a != SIMIDX_NO_ID, pair->id_a, pair->fp_a);
 	qr_join_put_document(p->run.ctx, pair->id_b != SIMIDX_NO_ID, pair->id_b, pair->fp_b);
-	qr_join_put_distance(p->run.ctx, pair->distance);
 	qr_join_put_labels(p->run.ctx, labels, sizes, 2);
 }
 
@@ -104,10 +104,11 @@ static void put_ids(const uint64_t *ids, size_t n)
 
 static void print_group(const struct printing *p, const simidx_pair_group *g)
 {
+	printf("%u\t", g->distance);
 	qr_print_fingerprint(stdout, g->fp_a, p->run.ctx->info.bits);
 	putchar('\t');
 	qr_print_fingerprint(stdout, g->fp_b, p->run.ctx->info.bits);
-	printf("\t%u\t", g->distance);
+	putchar('\t');
 	put_ids(g->ids_a, g->n_a);
 	putchar('\t');
 	if (g->ids_b)
@@ -220,15 +221,15 @@ static const struct tl_option rows[] = {
 	{ TL_GROUP(qr_join_rows, struct options, join) },
 	{ 0, "group", NULL, TL_FLAG(struct options, group),
 	  .help = "pairs of fingerprints with their documents",
-	  .more = "Print pairs of fingerprints with their documents: both fingerprints, the "
-		  "distance, the ids of the first, separated by commas, and those of the second. A "
-		  "line without the latter has documents that are near to each other because they "
-		  "have one fingerprint. In an index without ids both lists are empty in each "
-		  "line." },
+	  .more = "Print pairs of fingerprints with their documents: the distance, both "
+		  "fingerprints, the ids of the first, separated by commas, and those of the "
+		  "second. A line without the latter has documents that are near to each other "
+		  "because they have one fingerprint. In an index without ids both lists are "
+		  "empty in each line." },
 	{ 0, "all", NULL, TL_FLAG(struct options, all),
 	  .help = "print all pairs, even more than 10 million" },
 	{ TL_SECTION("Output") },
-	{ TL_PARAGRAPH("A line for each pair: both ids, the distance in bits, and both labels, "
+	{ TL_PARAGRAPH("A line for each pair: the distance in bits, both ids, and both labels, "
 		       "separated by tabs, or on a terminal in a table. The first id is the "
 		       "smaller one, or that of INDEX where there is an OTHER. An index without "
 		       "ids has fingerprints in their place. Before the first line it is known "

@@ -3,6 +3,7 @@
 
 #include "query/qr_command.h"
 
+#include "common/tl_advice.h"
 #include "common/tl_help.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
@@ -93,12 +94,29 @@ const struct tl_command qr_program = {
 
 /* ---- help ---- */
 
-/* What other programs call a command of ours. */
+/* What other programs call a command of ours, or what does it here. */
 static const struct {
 	const char *theirs, *ours;
 } other_names[] = {
-	{ "rm", "delete" }, { "remove", "delete" }, { "list", "dump" },	 { "ls", "dump" },
-	{ "info", "stats" }, { "check", "verify" },  { "find", "search" }, { "copy", "backup" },
+	{ "rm", "delete" },    { "remove", "delete" },  { "list", "dump" },  { "ls", "dump" },
+	{ "info", "stats" },   { "check", "verify" },   { "find", "search" }, { "copy", "backup" },
+	{ "cp", "backup" },    { "count", "stats" },    { "size", "stats" }, { "fsck", "verify" },
+	{ "vacuum", "compact" }, { "shrink", "compact" }, { "du", "stats" }, { "cat", "dump" },
+	{ "merge", "'simidx-load --merge-only INDEX' merges what was inserted, --from joins "
+		   "indexes" },
+	{ "join", "'simidx-load --from A --from B INDEX' joins indexes" },
+	{ "diff", "diff <(simidx-query dump A) <(simidx-query dump B) compares two" },
+	{ "load", "'simidx-load INDEX INPUT' makes and fills an index" },
+	{ "add", "'simidx-load INDEX INPUT' makes and fills an index" },
+	{ "insert", "'simidx-load INDEX INPUT' makes and fills an index" },
+	{ "import", "'simidx-load INDEX INPUT' makes and fills an index" },
+	{ "create", "'simidx-load INDEX INPUT' makes and fills an index" },
+	{ "new", "'simidx-load INDEX INPUT' makes and fills an index" },
+	{ "update", "'simidx-load --mode replace INDEX INPUT' stores rows in the place of others" },
+	{ "dedup", "'simidx-dedup INPUT' finds near-duplicates among texts" },
+	{ "dup", "'simidx-dedup INPUT' finds near-duplicates among texts" },
+	{ "dups", "'simidx-dedup INPUT' finds near-duplicates among texts" },
+	{ "near", "search" },
 };
 
 static int is_index(const char *name)
@@ -130,6 +148,8 @@ int qr_refuse_command(const char *name, const char *next)
 	if (is_index(name))
 		return tl_usage_error("'%s' is an index; the command comes first: simidx-query "
 				      "search %s ...", name, name);
+	if (nearest && strchr(nearest, ' '))
+		return tl_usage_error("unknown command '%s'; %s", name, nearest);
 	if (nearest)
 		return tl_usage_error("unknown command '%s'; is %s meant?", name, nearest);
 	return tl_usage_error("unknown command '%s'; there are %s", name, list);

@@ -16,7 +16,6 @@ struct options {
 	struct tl_text_options text;
 	const char *index; /* NULL = the options say all */
 	unsigned bits;     /* 0 = not given */
-	int tsv;
 	uint64_t show;
 };
 
@@ -236,8 +235,6 @@ static int compare_files(struct qr_context *ctx, const struct options *options, 
 		compare(&s);
 		if (ctx->json)
 			qr_similar_json(&s);
-		else if (options->tsv)
-			qr_similar_tsv(&s);
 		else
 			qr_similar_print(ctx, &s);
 		code = s.is_near ? TL_OK : TL_PARTLY;
@@ -259,14 +256,6 @@ static const struct tl_option rows[] = {
 	  .more = "Bits of a fingerprint, 16..64. Those of INDEX cannot be chosen." },
 	{ 0, "show", "N", TL_COUNT(struct options, show, 0, UINT64_MAX), .standard = "10",
 	  .help = "how many bits and features are shown" },
-	{ 0, "tsv", NULL, TL_FLAG(struct options, tsv),
-	  .help = "columns separated by tabs, for programs",
-	  .more = "Columns separated by tabs, for programs: \"text\" path, fingerprint, second "
-		  "one, tokens, features, 1 if short; \"distance\" of the first and second "
-		  "fingerprints, weights by the first and the second text, cosine of the features; "
-		  "\"near\" 1 or 0, largest weight and number of bits that are near; \"bit\" "
-		  "number, weight in each text, 1 if it differs; \"feature\" weight in each text, "
-		  "feature." },
 	{ TL_SECTION("How texts become fingerprints") },
 	{ TL_PARAGRAPH("As --index says, else as these options say.") },
 	{ TL_GROUP(tl_text_rows, struct options, text) },

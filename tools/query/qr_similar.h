@@ -43,9 +43,6 @@ struct qr_similar {
 /** Print it for a reader. */
 void qr_similar_print(const struct qr_context *ctx, const struct qr_similar *similar);
 
-/** Print it in columns separated by tabs. */
-void qr_similar_tsv(const struct qr_similar *similar);
-
 /** Print it as an object. */
 void qr_similar_json(const struct qr_similar *similar);
 

@@ -128,33 +128,6 @@ void qr_similar_print(const struct qr_context *ctx, const struct qr_similar *s)
 
 /* ---- for programs ---- */
 
-void qr_similar_tsv(const struct qr_similar *s)
-{
-	for (int i = 0; i < 2; i++) {
-		const simidx_sketch *sketch = &s->sketch[i];
-
-		printf("text\t");
-		tl_put_escaped(stdout, s->path[i], strlen(s->path[i]));
-		putchar('\t');
-		qr_print_fingerprint(stdout, sketch->fp, s->bits);
-		printf("\t%016llx\t%llu\t%llu\t%d\n", (unsigned long long)sketch->fp2,
-		       (unsigned long long)sketch->n_tokens,
-		       (unsigned long long)sketch->n_features, is_short(sketch));
-	}
-	printf("distance\t%u\t%u\t%u\t%u\t%.4f\n", s->distance, s->distance2, s->weight[0],
-	       s->weight[1], s->cosine);
-	printf("near\t%d\t%u\t%u\n", s->is_near, s->limit, s->limit_bits);
-	for (unsigned i = 0; i < s->bits && i < s->show; i++)
-		printf("bit\t%u\t%u\t%u\t%d\n", s->bit[i], s->sketch[0].weights[s->bit[i]],
-		       s->sketch[1].weights[s->bit[i]], differs(s, s->bit[i]));
-	for (size_t i = 0; i < s->n_features && i < s->show; i++) {
-		printf("feature\t%.5f\t%.5f\t", s->feature[i].weight[0] / FEATURE_UNIT,
-		       s->feature[i].weight[1] / FEATURE_UNIT);
-		tl_put_escaped(stdout, s->feature[i].bytes, s->feature[i].size);
-		putchar('\n');
-	}
-}
-
 static void json_text(struct tl_json *json, const struct qr_similar *s, int i)
 {
 	const simidx_sketch *sketch = &s->sketch[i];

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "common/tl_advice.h"
+
+#include "common/tl_msg.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Letters to put in, take away or change to make one word of another; of long ones, the start. */
+static size_t edit_distance(const char *a, const char *b)
+{
+	enum { MAX = 31 };
+	size_t n = strlen(a), m = strlen(b), row[MAX + 1], left, above;
+
+	n = n < MAX ? n : MAX;
+	m = m < MAX ? m : MAX;
+	for (size_t j = 0; j <= m; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= n; i++) {
+		left = row[0];
+		row[0] = i;
+		for (size_t j = 1; j <= m; j++) {
+			above = row[j];
+			row[j] = left + (a[i - 1] != b[j - 1]);
+			if (above + 1 < row[j])
+				row[j] = above + 1;
+			if (row[j - 1] + 1 < row[j])
+				row[j] = row[j - 1] + 1;
+			left = above;
+		}
+	}
+	return row[m];
+}
+
+const char *tl_nearest_word(const char *word, const char *const *words)
+{
+	const char *nearest = NULL;
+	size_t best = strlen(word) < 4 ? 2 : 3, distance; /* so many letters are another word */
+
+	for (; *words; words++) {
+		distance = edit_distance(word, *words);
+		if (distance < best) {
+			best = distance;
+			nearest = *words;
+		}
+	}
+	return nearest;
+}
+
+/* What other programs call an option of ours; of several the first that a command has. */
+static const struct {
+	const char *theirs, *ours;
+} other_names[] = {
+	{ "threshold", "similarity" }, { "threshold", "accept" }, { "column", "text-field" },
+	{ "field", "text-field" },     { "jobs", "threads" },	  { "workers", "threads" },
+	{ "num-proc", "threads" },     { "distance", "radius" },  { "top", "nearest" },
+	{ "delete", "drop-list" },     { "dry-run", "drop-list" },
+	{ "hard-link", "drop-list" },  { "move", "drop-list" },   { "max-size", "max-bytes" },
+	{ "hardlink", "drop-list" },   { "symlink", "drop-list" }, { "interactive", "drop-list" },
+	{ "summarize", "summary" },    { "recurse", "recursive" }, { "input-format", "format" },
+	{ "size-limit", "max-bytes" }, { "maxsize", "max-bytes" },
+	{ "text-column", "text-field" }, { "text-key", "text-field" },
+	{ "id-column", "id-field" },   { "id-key", "id-field" },  { "num-workers", "threads" },
+	{ "hamming", "radius" },       { "reference", "against" }, { "index-dir", "index" },
+	{ "output-file", "output" },   { "removed", "dups" },	  { "key", "text-field" },
+	{ "link", "drop-list" },       { "log", "rejects" },
+	{ "exact", "identical" },      { "omitfirst", "drop-list" }, { "order", "keep" },
+};
+
+/* What other programs have and ours do without. */
+static const struct {
+	const char *theirs, *instead;
+} without[] = {
+	{ "output", "results go to standard output: > FILE" },
+	{ "ext", "find -name '*.txt' | ... --files-from - chooses by names" },
+	{ "min-size", "find -size +1k | ... --files-from - chooses by size" },
+	{ "minsize", "find -size +1k | ... --files-from - chooses by size" },
+	{ "size", "find -size +1k | ... --files-from - chooses by size" },
+	{ "include", "find -name '*.txt' | ... --files-from - chooses by names" },
+	{ "in-place", "what is read stays as it is; results go to another file" },
+	{ "update", "--mode replace stores a row in the place of another one" },
+	{ "skip-errors", "rows that cannot be read are skipped, and counted" },
+	{ "ignore-case", "upper and lower case are one in texts" },
+	{ "progress", "a terminal shows it, unless -q is given" },
+	{ "minhash", "there is nothing to choose: doc/text.md" },
+	{ "hash", "there is nothing to choose: doc/text.md" },
+	{ "lang", "there is nothing to choose: doc/text.md" },
+	{ "num-perm", "there is nothing to choose: doc/text.md" },
+	{ "seed", "there is nothing to choose: doc/text.md" },
+	{ "ngram", "a run has five words always" },
+	{ "n-grams", "a run has five words always" },
+	{ "ngram-size", "a run has five words always" },
+	{ "noempty", "an empty file is near to nothing" },
+};
+
+static const char *find_instead(const char *word)
+{
+	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
+		if (strcmp(word, without[i].theirs) == 0)
+			return without[i].instead;
+	return NULL;
+}
+
+static const char *find_other_name(const char *word, const char *const *names)
+{
+	for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++)
+		for (size_t k = 0; names[k] && strcmp(word, other_names[i].theirs) == 0; k++)
+			if (strcmp(names[k], other_names[i].ours) == 0)
+				return names[k];
+	return NULL;
+}
+
+void tl_refuse_name(const char *spelled, const char *const *names)
+{
+	size_t length = strcspn(spelled, "="), begins = 0, used = 0;
+	const char *nearest, *instead;
+	char word[64], could[512] = "";
+
+	for (size_t i = 0; names[i]; i++) {
+		if (length < 3 || strncmp(names[i], spelled + 2, length - 2) != 0)
+			continue;
+		begins++;
+		if (used + strlen(names[i]) + 6 < sizeof(could))
+			used += (size_t)snprintf(could + used, sizeof(could) - used, "%s--%s",
+						 used ? ", " : "", names[i]);
+	}
+	snprintf(word, sizeof(word), "%.*s", (int)(length > 2 ? length - 2 : 0), spelled + 2);
+	for (char *c = word; *c; c++)
+		*c = *c == '_' ? '-' : *c;
+	instead = find_instead(word);
+	nearest = find_other_name(word, names);
+	if (!nearest && !instead)
+		nearest = tl_nearest_word(word, names);
+	if (begins > 1)
+		tl_usage_error("option '%s' could be %s", spelled, could);
+	else if (nearest)
+		tl_usage_error("unknown option '%s'; is --%s meant?", spelled, nearest);
+	else if (instead)
+		tl_usage_error("unknown option '%s'; %s", spelled, instead);
+	else
+		tl_usage_error("unknown option '%s'; -h lists what there is", spelled);
+}
+
+/* What letters stand for in other programs, by a name that is known above. */
+static const struct {
+	char letter;
+	const char *name;
+} other_letters[] = {
+	{ 'd', "delete" }, { 'j', "jobs" },  { 'n', "dry-run" }, { 'o', "output" },
+	{ 'v', "progress" },
+};
+
+/* Options whose names begin so, and a letter of the other case. */
+static void list_so(int letter, const char *const *names, const char *letters, char *out,
+		    size_t size)
+{
+	int other = isalpha(letter) ? letter ^ ('a' ^ 'A') : 0;
+	size_t used = 0;
+
+	if (other && strchr(letters, other))
+		used = (size_t)snprintf(out, size, "-%c", other);
+	for (; *names; names++)
+		if (**names == tolower(letter) && used + strlen(*names) + 6 < size)
+			used += (size_t)snprintf(out + used, size - used, "%s--%s",
+						 used ? ", " : "", *names);
+}
+
+void tl_refuse_letter(int letter, const char *const *names, const char *letters)
+{
+	const char *name = NULL, *nearest = NULL, *instead = NULL;
+	char could[512] = "";
+
+	for (size_t i = 0; i < sizeof(other_letters) / sizeof(other_letters[0]); i++)
+		if (other_letters[i].letter == letter)
+			name = other_letters[i].name;
+	if (name) {
+		nearest = find_other_name(name, names);
+		instead = find_instead(name);
+	}
+	list_so(letter, names, letters, could, sizeof(could));
+	if (isdigit(letter))
+		tl_usage_error("unknown option '-%c'; '--' goes before arguments that begin with "
+			       "'-'",
+			       letter);
+	else if (nearest)
+		tl_usage_error("unknown option '-%c'; is --%s meant?", letter, nearest);
+	else if (instead)
+		tl_usage_error("unknown option '-%c'; %s", letter, instead);
+	else if (strchr(could, ','))
+		tl_usage_error("unknown option '-%c'; is one of these meant? %s", letter, could);
+	else if (*could)
+		tl_usage_error("unknown option '-%c'; is %s meant?", letter, could);
+	else
+		tl_usage_error("unknown option '-%c'; -h lists what there is", letter);
+}
