@@ -47,7 +47,7 @@ done
 
 # Never over something.
 run 2 "$query" backup live copy
-errors <<<'simidx-query: copy: exists already'
+errors <<<'simidx-query: copy: exists already; a backup needs a new name'
 run 2 "$query" backup live no/parent
 says 'simidx-query: live: cannot be copied to no/parent: cannot make no/parent in the directory no: No such file'
 if (ulimit -f 100) 2>/dev/null; then

@@ -257,6 +257,7 @@ d is --drop-list meant?
 n is --drop-list meant?
 v a terminal shows it, unless -q is given
 u is --untrusted meant?
+x is --exclude meant?
 S is one of these meant? --similarity, --stream, --summary, --spill
 y -h lists what there is
 END
@@ -278,7 +279,25 @@ output-file is --output meant?
 in-place what is read stays as it is; results go to another file
 include find -name '*.txt' | ... --files-from - chooses by names
 minhash there is nothing to choose: doc/text.md
+jaccard is --similarity meant?
+min-similarity is --similarity meant?
+exclude-dir is --exclude meant?
+symlinks is --drop-list meant?
+verbose a terminal shows progress, unless -q is given
+max-depth find -maxdepth 1 | ... --files-from - chooses by depth
 END
+while read -r option told; do
+	run 2 "$load" "--$option" index x
+	says "unknown option '--$option'; $told"
+done <<'END'
+overwrite --create truncate replaces an index
+if-new --mode if-new stores what is new
+batch-size is --commit meant?
+END
+run 2 "$query" search --similarity 0.8 index 0
+says "unknown option '--similarity'; fingerprints cannot tell percent: --radius N, or simidx-dedup for texts"
+run 2 "$query" search -d 3 index 0
+says "unknown option '-d'; is --radius meant?"
 run 2 "$load" --update index file
 says "unknown option '--update'; --mode replace stores a row in the place of another one"
 run 2 "$dedup" --omitfirst file
@@ -293,6 +312,8 @@ for option in --output -o; do
 done
 run 2 "$query" rm index
 says "unknown command 'rm'; is delete meant?"
+run 2 "$query" groups index
+says "unknown command 'groups'; is clusters meant?"
 run 2 "$query" fsck index
 says "unknown command 'fsck'; is verify meant?"
 run 2 "$query" import index file

@@ -61,6 +61,9 @@ static const struct {
 	{ "hard-link", "drop-list" },  { "move", "drop-list" },   { "max-size", "max-bytes" },
 	{ "hardlink", "drop-list" },   { "symlink", "drop-list" }, { "interactive", "drop-list" },
 	{ "summarize", "summary" },    { "recurse", "recursive" }, { "input-format", "format" },
+	{ "jaccard", "similarity" },   { "symlinks", "drop-list" }, { "trash", "drop-list" },
+	{ "batch", "commit" },	       { "batch-size", "commit" }, { "head", "limit" },
+	{ "max-count", "limit" },      { "top-k", "nearest" },
 	{ "size-limit", "max-bytes" }, { "maxsize", "max-bytes" },
 	{ "text-column", "text-field" }, { "text-key", "text-field" },
 	{ "id-column", "id-field" },   { "id-key", "id-field" },  { "num-workers", "threads" },
@@ -93,7 +96,24 @@ static const struct {
 	{ "ngram", "a run has five words always" },
 	{ "n-grams", "a run has five words always" },
 	{ "ngram-size", "a run has five words always" },
+	{ "shingle", "a run has five words always" },
+	{ "bands", "there is nothing to choose: doc/text.md" },
 	{ "noempty", "an empty file is near to nothing" },
+	{ "verbose", "a terminal shows progress, unless -q is given" },
+	{ "debug", "a terminal shows progress, unless -q is given" },
+	{ "depth", "find -maxdepth 1 | ... --files-from - chooses by depth" },
+	{ "max-depth", "find -maxdepth 1 | ... --files-from - chooses by depth" },
+	{ "sort", "what is printed has columns: | sort -k 2" },
+	{ "csv", "columns are separated by tabs; --json prints objects" },
+	{ "tsv", "columns are separated by tabs; --json prints objects" },
+	{ "pretty", "--json | jq . does it" },
+	{ "overwrite", "--create truncate replaces an index" },
+	{ "append", "rows are added to an index that is there" },
+	{ "replace", "--mode replace stores a row in the place of another one" },
+	{ "if-new", "--mode if-new stores what is new" },
+	{ "unique", "--mode if-new stores what is new" },
+	{ "dedup", "--mode if-new stores what is new, and simidx-dedup compares texts" },
+	{ "similarity", "fingerprints cannot tell percent: --radius N, or simidx-dedup for texts" },
 };
 
 static const char *find_instead(const char *word)
@@ -104,13 +124,38 @@ static const char *find_instead(const char *word)
 	return NULL;
 }
 
+static const char *find_name(const char *word, size_t length, const char *const *names)
+{
+	for (; *names; names++)
+		if (strncmp(word, *names, length) == 0 && !(*names)[length])
+			return *names;
+	return NULL;
+}
+
 static const char *find_other_name(const char *word, const char *const *names)
 {
-	for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++)
-		for (size_t k = 0; names[k] && strcmp(word, other_names[i].theirs) == 0; k++)
-			if (strcmp(names[k], other_names[i].ours) == 0)
-				return names[k];
+	for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++) {
+		const char *ours = other_names[i].ours;
+
+		if (strcmp(word, other_names[i].theirs) != 0)
+			continue;
+		ours = find_name(ours, strlen(ours), names);
+		if (ours)
+			return ours;
+	}
 	return NULL;
+}
+
+/* The option that is a part of a word: "min-similarity" has "similarity". */
+static const char *find_part(const char *word, const char *const *names)
+{
+	const char *found = NULL;
+
+	for (size_t length; *word && !found; word += length + (word[length] == '-')) {
+		length = strcspn(word, "-");
+		found = find_name(word, length, names);
+	}
+	return found;
 }
 
 void tl_refuse_name(const char *spelled, const char *const *names)
@@ -134,6 +179,8 @@ void tl_refuse_name(const char *spelled, const char *const *names)
 	nearest = find_other_name(word, names);
 	if (!nearest && !instead)
 		nearest = tl_nearest_word(word, names);
+	if (!nearest && !instead)
+		nearest = find_part(word, names);
 	if (begins > 1)
 		tl_usage_error("option '%s' could be %s", spelled, could);
 	else if (nearest)
@@ -149,8 +196,9 @@ static const struct {
 	char letter;
 	const char *name;
 } other_letters[] = {
-	{ 'd', "delete" }, { 'j', "jobs" },  { 'n', "dry-run" }, { 'o', "output" },
-	{ 'v', "progress" },
+	{ 'G', "min-size" }, { 'd', "delete" },	 { 'd', "distance" }, { 'j', "jobs" },
+	{ 'n', "dry-run" },  { 'n', "head" },	 { 'o', "output" },   { 'v', "progress" },
+	{ 'x', "exclude" },
 };
 
 /* Options whose names begin so, and a letter of the other case. */
@@ -170,14 +218,17 @@ static void list_so(int letter, const char *const *names, const char *letters, c
 
 void tl_refuse_letter(int letter, const char *const *names, const char *letters)
 {
-	const char *name = NULL, *nearest = NULL, *instead = NULL;
+	const char *nearest = NULL, *instead = NULL;
 	char could[512] = "";
 
-	for (size_t i = 0; i < sizeof(other_letters) / sizeof(other_letters[0]); i++)
-		if (other_letters[i].letter == letter)
-			name = other_letters[i].name;
-	if (name) {
+	for (size_t i = 0; i < sizeof(other_letters) / sizeof(other_letters[0]); i++) {
+		const char *name = other_letters[i].name;
+
+		if (other_letters[i].letter != letter || nearest || instead)
+			continue;
 		nearest = find_other_name(name, names);
+		if (!nearest)
+			nearest = find_name(name, strlen(name), names);
 		instead = find_instead(name);
 	}
 	list_so(letter, names, letters, could, sizeof(could));

@@ -127,7 +127,8 @@ int tl_index_error(const char *path, const simidx_error *err)
 	if (err->code == SIMIDX_E_NOT_INDEX && path && strstr(err->text, "it is no LMDB file"))
 		tl_error("%s: if it was an index, restore a backup, or load the documents again",
 			 path);
-	if (err->code == SIMIDX_E_NOT_INDEX && path && strstr(err->text, "not a directory"))
+	if (err->code == SIMIDX_E_NOT_INDEX && path &&
+	    (strstr(err->text, "not a directory") || strstr(err->text, "it has no ")))
 		tl_error("%s: an index is a directory that simidx-load or 'simidx-dedup --index' "
 			 "has made of files", path);
 	if (err->code == SIMIDX_E_UNSUPPORTED && path)

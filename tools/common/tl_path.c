@@ -79,6 +79,14 @@ static int is_foreign(const char *path)
 	return !stat(path, &status) && status.st_uid != geteuid();
 }
 
+int tl_path_is_index(const char *path)
+{
+	char data[4096];
+	int n = snprintf(data, sizeof(data), "%s/" TL_DATA_FILE, path);
+
+	return n < (int)sizeof(data) && access(data, F_OK) == 0;
+}
+
 int tl_path_is_foreign(const char *path)
 {
 	char *data;

@@ -31,6 +31,9 @@ void tl_path_hide_passwords(char *text);
  */
 int tl_path_is_missing(const char *path, simidx_error *err);
 
+/** Whether a directory looks like an index: it has the data file of one. */
+int tl_path_is_index(const char *path);
+
 /**
  * Whether an index that is there, or its directory, belongs to another user than the one that runs
  * this.

@@ -4,6 +4,7 @@
 #include "input/in_files.h"
 
 #include "common/tl_msg.h"
+#include "common/tl_path.h"
 #include "input/in_guard.h"
 #include "input/in_look.h"
 
@@ -376,16 +377,13 @@ static int check_path(const char *path, int may_be_directory, int may_recurse,
 		      struct stat *status)
 {
 	if (stat(path, status)) {
-		int is_pattern = errno == ENOENT && strpbrk(path, "*?");
-
-		tl_error("%s: cannot open: %s%s", path, strerror(errno),
-			 is_pattern ? "; a shell replaces * and ? where files match, and not in "
-				      "quotes" : "");
+		tl_error("%s: cannot open: %s%s", path, strerror(errno), in_advise_open(path));
 		return -1;
 	}
 	if (!may_be_directory && S_ISDIR(status->st_mode)) {
-		tl_error("%s: is a directory%s", path,
-			 may_recurse ? " (-r loads the files in it)" : "");
+		tl_error("%s: is %s", path,
+			 tl_path_is_index(path) ? "an index, and INPUTs are files" :
+			 may_recurse ? "a directory (-r loads the files in it)" : "a directory");
 		return -1;
 	}
 	if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS)) {

@@ -73,6 +73,12 @@ static char separator(const struct in_reader *reader)
 	return reader->format->takes & IN_TAKES_NUL && reader->columns->nul_ends ? '\0' : '\n';
 }
 
+const char *in_advise_open(const char *path)
+{
+	return errno == ENOENT && strpbrk(path, "*?") ?
+		       "; a shell replaces * and ? where files match, and not in quotes" : "";
+}
+
 enum in_result in_reader_open(struct in_reader *reader, const char *path,
 			      const struct in_format *format, int is_stdin)
 {
@@ -87,7 +93,8 @@ enum in_result in_reader_open(struct in_reader *reader, const char *path,
 	if (!is_stdin)
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return in_fail(reader, IN_REJECTED, "cannot open: %s", strerror(errno));
+		return in_fail(reader, IN_REJECTED, "cannot open: %s%s", strerror(errno),
+			       in_advise_open(path));
 	in_lines_begin(&reader->lines, fd, separator(reader));
 	/* A text is what its name says; in a directory of texts something else may begin so. */
 	reader->lines.source.plain = format == &in_format_text && !is_stdin &&

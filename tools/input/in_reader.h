@@ -106,6 +106,9 @@ void in_reader_free(struct in_reader *reader);
 enum in_result in_reader_open(struct in_reader *reader, const char *path,
 			      const struct in_format *format, int is_stdin);
 
+/** After a file could not be opened, by errno: what may help, or "". */
+const char *in_advise_open(const char *path);
+
 /**
  * Begin with a part of a file that is one or more whole rows, ending the input before. Of the rest
  * of the file only the header is looked at, if it has one.

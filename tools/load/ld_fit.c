@@ -64,7 +64,8 @@ int ld_fit_times(const struct ld_options *options, const char *path, unsigned fl
 
 	if (!option || flags & SIMIDX_CREATE_TIMES)
 		return 0;
-	return tl_error("%s: keeps no times, so %s does not fit", path, option);
+	return tl_error("%s: keeps no times, so %s does not fit; an index that is made with "
+			"--times keeps them", path, option);
 }
 
 int ld_fit_new_times(const struct ld_options *options)

@@ -10,7 +10,7 @@
 static int fail(const struct qr_context *ctx, const char *copy, const simidx_error *err)
 {
 	if (err->code == SIMIDX_E_EXISTS)
-		return tl_error("%s: exists already", copy);
+		return tl_error("%s: exists already; a backup needs a new name", copy);
 	if (tl_begins_with_path(err, copy))
 		return tl_error("%s", err->text);
 	return tl_error("%s: cannot be copied to %s: %s", ctx->path, copy, err->text);

@@ -11,7 +11,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static int call_block_index(void *options, const char *value)
 {
@@ -116,16 +115,15 @@ static const struct {
 	{ "dedup", "'simidx-dedup INPUT' finds near-duplicates among texts" },
 	{ "dup", "'simidx-dedup INPUT' finds near-duplicates among texts" },
 	{ "dups", "'simidx-dedup INPUT' finds near-duplicates among texts" },
-	{ "near", "search" },
+	{ "near", "search" },  { "query", "search" }, { "print", "dump" },
+	{ "show", "dump" },
+	{ "groups", "clusters" }, { "compare", "similar" }, { "tables", "stats" },
+	{ "hash", "'simidx-query similar A B' shows the fingerprints of two texts" },
+	{ "simhash", "'simidx-query similar A B' shows the fingerprints of two texts" },
+	{ "fingerprint", "'simidx-query similar A B' shows the fingerprints of two texts" },
+	{ "restore", "a backup is an index: put it where the damaged one was" },
+	{ "version", "'simidx-query --version' prints it" },
 };
-
-static int is_index(const char *name)
-{
-	char path[4096];
-	int n = snprintf(path, sizeof(path), "%s/" TL_DATA_FILE, name);
-
-	return n < (int)sizeof(path) && access(path, F_OK) == 0;
-}
 
 int qr_refuse_command(const char *name, const char *next)
 {
@@ -145,7 +143,7 @@ int qr_refuse_command(const char *name, const char *next)
 		return tl_usage_error("unknown command '%s'; the command comes first: simidx-query "
 				      "%s %s",
 				      name, next, strcmp(name, "-") ? name : "...");
-	if (is_index(name))
+	if (tl_path_is_index(name))
 		return tl_usage_error("'%s' is an index; the command comes first: simidx-query "
 				      "search %s ...", name, name);
 	if (nearest && strchr(nearest, ' '))
