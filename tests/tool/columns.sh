@@ -48,14 +48,6 @@ says 'keys.csv:2: id: expected a decimal number in 0..9223372036854775807, or no
 printf 'id,fp\ndoc-1,00000000000000aa\n' >words.csv
 run 1 "$load" -q --header keys-5 words.csv
 says 'words.csv:2: id: expected a decimal number in 0..9223372036854775807, or nothing; --label-field takes any text as the key'
-# The same rows once more are told, as without ids and labels nothing keeps them out.
-run 0 "$load" --header --fp-field hash once one.csv
-! grep -q 'the last load' err || fail 'told of a new index'
-run 0 "$load" --header --fp-field hash once one.csv
-says 'once: the last load read this input, too: rows without ids and labels are there twice then (--create truncate'
-cp one.csv two.csv
-run 0 "$load" --header --fp-field hash once one.csv two.csv
-! grep -q 'the last load' err || fail 'told of another input'
 # A header alone, or not even that, is an input without rows.
 printf 'fp\n' >none.csv
 run 0 "$load" -q --header d none.csv

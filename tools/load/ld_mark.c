@@ -176,29 +176,6 @@ static int are_apart(const struct ld_mark *a, const struct ld_mark *b)
 	return a->n_names && b->n_names;
 }
 
-void ld_mark_tell_again(struct ld_target *target, const struct ld_mark *own)
-{
-	unsigned char bytes[MOST_SIZE];
-	struct ld_mark last;
-	size_t n, again = 0;
-
-	if (target->options->mode != LD_ADD || !target->documents || !own->n_names ||
-	    ld_target_mark(target, bytes, sizeof(bytes), &n, NULL) || parse(bytes, n, &last) ||
-	    last.files != LD_MARK_COMPLETE)
-		return;
-	for (size_t i = 0; i < own->n_names; i++)
-		for (size_t j = 0; j < last.n_names; j++)
-			if (own->name[i] == last.name[j]) {
-				again++;
-				break;
-			}
-	if (again == own->n_names)
-		tl_notice("%s: the last load read %s, too: rows without ids and labels are there "
-			  "twice then (--create truncate replaces the index)",
-			  target->options->index,
-			  again == 1 ? "this input" : "these inputs");
-}
-
 /* Where a load of inputs `own` goes on, by the mark as it is now. */
 static int get(struct ld_target *target, const struct ld_mark *own, struct ld_mark *mark)
 {

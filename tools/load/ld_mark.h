@@ -34,12 +34,6 @@ struct ld_mark {
 int ld_mark_begin(const struct ld_options *options, unsigned bits, struct ld_mark *mark);
 
 /**
- * Say that the last load has read inputs of the same names and come to its end, where what they
- * have is added once more.
- */
-void ld_mark_tell_again(struct ld_target *target, const struct ld_mark *own);
-
-/**
  * Have the next commit of the writer store a mark, or the index of the loader if that is not
  * NULL. Returns 0, or TL_TROUBLE with a message.
  */

@@ -55,12 +55,8 @@ static int find_start(struct ld_run *run)
 	char row[TL_NUMBER_SIZE];
 	int code;
 
-	if (!options->resume || !run->target.index) {
-		code = ld_mark_begin(options, run->target.bits, &run->mark);
-		if (!code && run->target.index)
-			ld_mark_tell_again(&run->target, &run->mark);
-		return code;
-	}
+	if (!options->resume || !run->target.index)
+		return ld_mark_begin(options, run->target.bits, &run->mark);
 	code = ld_mark_get(&run->target, &run->start);
 	if (code)
 		return code;
