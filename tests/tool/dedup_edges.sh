@@ -83,6 +83,9 @@ says 'directory: is a directory: -r reads the files in it'
 run 0 "$load" -q -F lines an-index - <<<00000000000000ff
 run 2 "$dedup" an-index
 says 'an-index is an index, and INPUTs are files: --index and --against name indexes'
+# With -r a folder may have a file of that name.
+mkdir with-data && : >with-data/data.mdb && cp a with-data
+run 0 "$dedup" -r with-data
 run 1 "$dedup" 'none*.txt'
 says 'none*.txt: cannot open: No such file or directory; a shell replaces * and ? where files match, and not in quotes'
 run 1 "$dedup" directory a

@@ -255,7 +255,7 @@ while read -r letter told; do
 done <<'END'
 d is --drop-list meant?
 n is --drop-list meant?
-v a terminal shows it, unless -q is given
+v a terminal shows progress, unless -q is given
 u is --untrusted meant?
 x is --exclude meant?
 S is one of these meant? --similarity, --stream, --summary, --spill
@@ -291,9 +291,17 @@ while read -r option told; do
 	says "unknown option '--$option'; $told"
 done <<'END'
 overwrite --create truncate replaces an index
+csv -F csv reads such rows
 if-new --mode if-new stores what is new
 batch-size is --commit meant?
 END
+# What one tool has is no advice in another one.
+run 2 "$dedup" --if-new x
+says "unknown option '--if-new'; --stream prints what is new"
+run 2 "$dedup" --overwrite x
+says "unknown option '--overwrite'; -h lists what there is"
+run 2 "$query" stats --head 3 index
+says "unknown option '--head'; -h lists what there is"
 run 2 "$query" search --similarity 0.8 index 0
 says "unknown option '--similarity'; fingerprints cannot tell percent: --radius N, or simidx-dedup for texts"
 run 2 "$query" search -d 3 index 0

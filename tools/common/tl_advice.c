@@ -62,6 +62,8 @@ static const struct {
 	{ "hardlink", "drop-list" },   { "symlink", "drop-list" }, { "interactive", "drop-list" },
 	{ "summarize", "summary" },    { "recurse", "recursive" }, { "input-format", "format" },
 	{ "jaccard", "similarity" },   { "symlinks", "drop-list" }, { "trash", "drop-list" },
+	{ "ngram", "grams" },	       { "n-grams", "grams" },	  { "ngram-size", "grams" },
+	{ "shingle", "grams" },	       { "lang", "stem" },
 	{ "batch", "commit" },	       { "batch-size", "commit" }, { "head", "limit" },
 	{ "max-count", "limit" },      { "top-k", "nearest" },
 	{ "size-limit", "max-bytes" }, { "maxsize", "max-bytes" },
@@ -73,56 +75,95 @@ static const struct {
 	{ "exact", "identical" },      { "omitfirst", "drop-list" }, { "order", "keep" },
 };
 
-/* What other programs have and ours do without. */
+/* What other programs have and ours do without, where there is the option that the advice needs. */
 static const struct {
-	const char *theirs, *instead;
+	const char *theirs, *instead, *needs;
 } without[] = {
-	{ "output", "results go to standard output: > FILE" },
-	{ "ext", "find -name '*.txt' | ... --files-from - chooses by names" },
-	{ "min-size", "find -size +1k | ... --files-from - chooses by size" },
-	{ "minsize", "find -size +1k | ... --files-from - chooses by size" },
-	{ "size", "find -size +1k | ... --files-from - chooses by size" },
-	{ "include", "find -name '*.txt' | ... --files-from - chooses by names" },
-	{ "in-place", "what is read stays as it is; results go to another file" },
-	{ "update", "--mode replace stores a row in the place of another one" },
-	{ "skip-errors", "rows that cannot be read are skipped, and counted" },
-	{ "ignore-case", "upper and lower case are one in texts" },
-	{ "progress", "a terminal shows it, unless -q is given" },
-	{ "minhash", "there is nothing to choose: doc/text.md" },
-	{ "hash", "there is nothing to choose: doc/text.md" },
-	{ "lang", "there is nothing to choose: doc/text.md" },
-	{ "num-perm", "there is nothing to choose: doc/text.md" },
-	{ "seed", "there is nothing to choose: doc/text.md" },
-	{ "ngram", "a run has five words always" },
-	{ "n-grams", "a run has five words always" },
-	{ "ngram-size", "a run has five words always" },
-	{ "shingle", "a run has five words always" },
-	{ "bands", "there is nothing to choose: doc/text.md" },
-	{ "noempty", "an empty file is near to nothing" },
-	{ "verbose", "a terminal shows progress, unless -q is given" },
-	{ "debug", "a terminal shows progress, unless -q is given" },
-	{ "depth", "find -maxdepth 1 | ... --files-from - chooses by depth" },
-	{ "max-depth", "find -maxdepth 1 | ... --files-from - chooses by depth" },
-	{ "sort", "what is printed has columns: | sort -k 2" },
-	{ "csv", "columns are separated by tabs; --json prints objects" },
-	{ "tsv", "columns are separated by tabs; --json prints objects" },
-	{ "pretty", "--json | jq . does it" },
-	{ "overwrite", "--create truncate replaces an index" },
-	{ "append", "rows are added to an index that is there" },
-	{ "replace", "--mode replace stores a row in the place of another one" },
-	{ "if-new", "--mode if-new stores what is new" },
-	{ "unique", "--mode if-new stores what is new" },
-	{ "dedup", "--mode if-new stores what is new, and simidx-dedup compares texts" },
-	{ "similarity", "fingerprints cannot tell percent: --radius N, or simidx-dedup for texts" },
+	{ "output", "results go to standard output: > FILE",
+	  NULL },
+	{ "ext", "find -name '*.txt' | ... --files-from - chooses by names",
+	  "files-from" },
+	{ "include", "find -name '*.txt' | ... --files-from - chooses by names",
+	  "files-from" },
+	{ "min-size", "find -size +1k | ... --files-from - chooses by size",
+	  "files-from" },
+	{ "minsize", "find -size +1k | ... --files-from - chooses by size",
+	  "files-from" },
+	{ "size", "find -size +1k | ... --files-from - chooses by size",
+	  "files-from" },
+	{ "depth", "find -maxdepth 1 | ... --files-from - chooses by depth",
+	  "files-from" },
+	{ "max-depth", "find -maxdepth 1 | ... --files-from - chooses by depth",
+	  "files-from" },
+	{ "in-place", "what is read stays as it is; results go to another file",
+	  "stream" },
+	{ "skip-errors", "rows that cannot be read are skipped, and counted",
+	  NULL },
+	{ "ignore-case", "upper and lower case are one in texts",
+	  NULL },
+	{ "progress", "a terminal shows progress, unless -q is given",
+	  "quiet" },
+	{ "verbose", "a terminal shows progress, unless -q is given",
+	  "quiet" },
+	{ "debug", "a terminal shows progress, unless -q is given",
+	  "quiet" },
+	{ "minhash", "there is nothing to choose: doc/text.md",
+	  "stream" },
+	{ "hash", "there is nothing to choose: doc/text.md",
+	  "stream" },
+	{ "lang", "there is nothing to choose: doc/text.md",
+	  "stream" },
+	{ "num-perm", "there is nothing to choose: doc/text.md",
+	  "stream" },
+	{ "seed", "there is nothing to choose: doc/text.md",
+	  "stream" },
+	{ "bands", "there is nothing to choose: doc/text.md",
+	  "stream" },
+	{ "ngram", "a run has five words always",
+	  "stream" },
+	{ "n-grams", "a run has five words always",
+	  "stream" },
+	{ "ngram-size", "a run has five words always",
+	  "stream" },
+	{ "shingle", "a run has five words always",
+	  "stream" },
+	{ "noempty", "an empty file is near to nothing",
+	  "stream" },
+	{ "sort", "what is printed has columns: | sort -k 2",
+	  "json" },
+	{ "csv", "-F csv reads such rows",
+	  "delimiter" },
+	{ "csv", "columns are separated by tabs; --json prints objects",
+	  "json" },
+	{ "tsv", "-F tsv reads such rows",
+	  "delimiter" },
+	{ "tsv", "columns are separated by tabs; --json prints objects",
+	  "json" },
+	{ "pretty", "--json | jq . does it",
+	  "json" },
+	{ "overwrite", "--create truncate replaces an index",
+	  "create" },
+	{ "append", "rows are added to an index that is there",
+	  "mode" },
+	{ "update", "--mode replace stores a row in the place of another one",
+	  "mode" },
+	{ "replace", "--mode replace stores a row in the place of another one",
+	  "mode" },
+	{ "if-new", "--mode if-new stores what is new",
+	  "mode" },
+	{ "if-new", "--stream prints what is new",
+	  "stream" },
+	{ "unique", "--mode if-new stores what is new",
+	  "mode" },
+	{ "unique", "--stream prints what is new",
+	  "stream" },
+	{ "dedup", "--mode if-new stores what is new",
+	  "mode" },
+	{ "dedup", "--stream prints what is new",
+	  "stream" },
+	{ "similarity", "fingerprints cannot tell percent: --radius N, or simidx-dedup for texts",
+	  "radius" },
 };
-
-static const char *find_instead(const char *word)
-{
-	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
-		if (strcmp(word, without[i].theirs) == 0)
-			return without[i].instead;
-	return NULL;
-}
 
 static const char *find_name(const char *word, size_t length, const char *const *names)
 {
@@ -130,6 +171,30 @@ static const char *find_name(const char *word, size_t length, const char *const 
 		if (strncmp(word, *names, length) == 0 && !(*names)[length])
 			return *names;
 	return NULL;
+}
+
+static const char *find_instead(const char *word, const char *const *names)
+{
+	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++) {
+		const char *needs = without[i].needs;
+
+		if (strcmp(word, without[i].theirs) == 0 &&
+		    (!needs || find_name(needs, strlen(needs), names)))
+			return without[i].instead;
+	}
+	return NULL;
+}
+
+/* Whether other programs have it: then it is not one of ours, misspelt. */
+static int is_of_others(const char *word)
+{
+	for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++)
+		if (strcmp(word, other_names[i].theirs) == 0)
+			return 1;
+	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
+		if (strcmp(word, without[i].theirs) == 0)
+			return 1;
+	return 0;
 }
 
 static const char *find_other_name(const char *word, const char *const *names)
@@ -175,11 +240,11 @@ void tl_refuse_name(const char *spelled, const char *const *names)
 	snprintf(word, sizeof(word), "%.*s", (int)(length > 2 ? length - 2 : 0), spelled + 2);
 	for (char *c = word; *c; c++)
 		*c = *c == '_' ? '-' : *c;
-	instead = find_instead(word);
+	instead = find_instead(word, names);
 	nearest = find_other_name(word, names);
-	if (!nearest && !instead)
+	if (!nearest && !is_of_others(word))
 		nearest = tl_nearest_word(word, names);
-	if (!nearest && !instead)
+	if (!nearest && !is_of_others(word))
 		nearest = find_part(word, names);
 	if (begins > 1)
 		tl_usage_error("option '%s' could be %s", spelled, could);
@@ -229,7 +294,7 @@ void tl_refuse_letter(int letter, const char *const *names, const char *letters)
 		nearest = find_other_name(name, names);
 		if (!nearest)
 			nearest = find_name(name, strlen(name), names);
-		instead = find_instead(name);
+		instead = find_instead(name, names);
 	}
 	list_so(letter, names, letters, could, sizeof(could));
 	if (isdigit(letter))
