@@ -56,7 +56,7 @@ run 2 "$load" ix --idf other 4
 says 'the index makes fingerprints with idf='
 run 1 "$query" --json similar --show 1 --extractor tfidf --idf idf 4 1
 # 1.609436 in units of 1/65536, and as often as it occurs.
-grep -q '{"feature":"the","weights":\[0,3.2958[0-9]*\]}' out || fail 'three times 1.098602'
+grep -q '{"feature":"the","weights":\[0,3\.29581\]}' out || fail 'three times 1.098602'
 
 # There is no -r to be advised.
 run 2 "$query" idf .

@@ -57,7 +57,7 @@ says "--radius: expected a number in 0..32, found '33'"
 run 0 "$query" plan --documents 5 --bits 32 -k 32
 run 2 "$query" plan missing
 says 'missing: no index: No such file or directory'
-for documents in 5k 1.5M M 1P; do
+for documents in 5k 1.5M M 1P 1e e7 1e7M 1.5e3 1e-3; do
 	run 2 "$query" plan --documents $documents
 	says "--documents: expected a number of at least 1, such as 5000, 20M or 1e7, found '$documents'"
 done
@@ -65,4 +65,8 @@ run 2 "$query" plan --documents 9223372037G
 says "--documents: expected a number of at most 9223372036854775807, found '9223372037G'"
 run 0 "$query" plan --documents 20M
 head -1 out | grep -qx '20000000 documents of 64 bits, radius 3' || fail 'M is not a million'
+run 0 "$query" plan --documents 2e7
+head -1 out | grep -qx '20000000 documents of 64 bits, radius 3' || fail 'e7 is not ten millions'
+run 2 "$query" plan --documents 10e18
+says "--documents: expected a number of at most 9223372036854775807, found '10e18'"
 finish

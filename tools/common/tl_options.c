@@ -119,6 +119,8 @@ static int is_number(const struct tl_option *row, const char *text)
 
 	if (row->kind != TL_KIND_NUMBER && digits && *unit && strchr("KMGT", *unit))
 		unit++;
+	else if (row->kind == TL_KIND_COUNT && digits && *unit == 'e' && unit[1])
+		unit += 1 + strspn(unit + 1, "0123456789");
 	return digits && !*unit;
 }
 

@@ -50,7 +50,7 @@ static enum in_result expect_all(struct in_reader *reader, size_t most)
 /* Of a file with a NUL byte. */
 static const char *why_no_text(const char *path, const char *bytes, size_t n)
 {
-	static const char *const texts_in[] = { ".pdf", ".docx", ".odt", ".parquet", ".doc" };
+	static const char *const texts_in[] = { ".pdf", ".docx", ".odt", ".parquet" };
 
 	if (n > 1 && (!memcmp(bytes, "\xff\xfe", 2) || !memcmp(bytes, "\xfe\xff", 2)))
 		return "is UTF-16: 'iconv -f UTF-16 -t UTF-8' makes a text of it that can be read";

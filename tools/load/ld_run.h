@@ -8,6 +8,7 @@
  *	ld_read    rows of the inputs, in their order
  *	ld_store   what becomes of a row
  *	ld_steps   from one state to the next: begin, rebuild, show, finish
+ *	ld_create  a new index
  *	ld_commit  a commit, and the mark that it stores
  *	ld_end     how a load that fails is told
  *	ld_target  the index, with its writer or loader
