@@ -110,6 +110,14 @@ if [ -n "${SX_TEXT-}" ]; then
 	run 1 "$load" -q --rejects rejects -r texts-ix texts/7 texts
 	printf 'texts/7\tthe label is already in use\n' | diff - rejects || fail 'a text twice'
 fi
+# A row of a file stands on the line after the last row of the file before.
+head -1 good.tsv >a.tsv
+{ printf '%s\t%s\n' $((largest + 1)) ${fp}0; head -1 good.tsv; } >c.tsv
+run 1 "$load" -q --rejects rejects --write rebuild places a.tsv c.tsv
+diff - rejects <<END || fail 'the place of a row'
+c.tsv:1	fingerprint: expected 1 to 16 hexadecimal digits, found 17
+c.tsv:2	id $(cut -f 1 a.tsv) is already in use
+END
 # Ids and labels that many share, in time that does not grow with their square.
 awk 'BEGIN { for (i = 1; i <= 300000; i++) printf "0\t%016x\t%s\n", i * 7919, i < 3 ? "dup" : "u" i }' >same.tsv
 run 0 "$load" --on-duplicate first one-id same.tsv

@@ -139,5 +139,11 @@ run 0 "$load" --merge always three -F lines b
 [ "$(fresh three)" = 0 ] || fail 'fresh rows after --merge always'
 run 0 "$load" --merge never six -F lines b
 [ "$(fresh six)" = 1 ] || fail 'no fresh row after --merge never'
+# Neither does it by building the index anew, however much comes.
+yes 0123456789abcdef | head -230000 >many.fps
+run 0 "$load" --merge never six -F lines many.fps
+sums_up '230,000 documents inserted; index has 230,001'
+run 0 "$load" six -F lines many.fps
+sums_up '230,000 documents added by a rebuild; index has 460,001'
 run 0 "$load" --durability normal --wait 1000 six -F lines b
 finish

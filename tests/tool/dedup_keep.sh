@@ -102,6 +102,8 @@ for prefer in dirs/b dirs/b/ ./dirs/../dirs/b "$PWD/dirs/b" dirs/b/c/2; do
 	run 0 "$dedup" -q --prefer "$prefer" -r dirs
 	head -1 out | grep -qx '1	same	keep	dirs/b/c/2' || fail "--prefer $prefer: $(head -1 out)"
 done
+run 0 "$dedup" -q --prefer dirs/b dirs/bb/3 dirs/b/c/2
+head -1 out | grep -qx '1	same	keep	dirs/b/c/2' || fail '--prefer dirs/b, which dirs/bb begins with'
 run 0 "$dedup" -q --prefer dirs/link --prefer dirs/a -r dirs
 head -1 out | grep -qx '1	same	keep	dirs/bb/3' || fail 'the first of two --prefer'
 # By any of its paths.
@@ -274,6 +276,16 @@ for rule in longest shortest max:score min:score max:date min:date; do
 	*) ! grep -q 'no number' err || fail "$rule: values are missing" ;;
 	esac
 	[ $rule != longest ] || cp out longest
+done
+# Also by the fraction of a second, to the last digit.
+text='"text":"one two three four five six seven"'
+for pair in '.19Z .50Z' '.000010Z .000019Z' 'Z .1Z'; do
+	for when in $pair; do echo "{\"when\":\"2026-05-03T10:20:30$when\",$text}"; done >when.jsonl
+	tac when.jsonl >turned.jsonl
+	run 0 "$dedup" -q --keep max:when when.jsonl
+	head -1 out | grep -qx '1	same	keep	when.jsonl:2' || fail "--keep max:when of $pair: $(head -1 out)"
+	run 0 "$dedup" -q --keep max:when turned.jsonl
+	head -1 out | grep -qx '1	same	keep	turned.jsonl:1' || fail "--keep max:when of $pair, turned: $(head -1 out)"
 done
 run 0 "$dedup" -q rows.jsonl
 same out longest

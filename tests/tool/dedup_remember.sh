@@ -153,6 +153,13 @@ run 0 "$dedup" -q --stream --index long.ix --dups dups long.jsonl first.jsonl
 output </dev/null
 grep -q '^~100.long.jsonl' dups || fail "a long text: $(cat dups)"
 
+# A similarity of exactly the limit is near: a sketch knows its own text, whatever the label.
+echo '{"label":"a","text":"one two three four five six seven"}' >a.jsonl
+run 0 "$dedup" -q --similarity 1 --stream --index limit.ix a.jsonl
+run 0 "$dedup" --similarity 1 --stream --index limit.ix -F jsonl - < <(sed 's/"a"/"b"/' a.jsonl)
+says '0 new, 1 near-duplicate'
+output </dev/null
+
 # A label that is too long for an index is not stored; the row is.
 awk 'BEGIN { printf "{\"label\":\"%070000d\",\"text\":\"one two three four five six seven\"}\n", 1 }' >label.jsonl
 run 0 "$dedup" -q --stream --index label.ix label.jsonl

@@ -76,4 +76,24 @@ same saved rows.jsonl
 [ "$(cat full)" = text ] || fail 'a file was written over'
 [ ! -e seen ] || fail 'an index was made'
 [ -e /dev/full ] && { run 2 "$dedup" -q --summary /dev/full rows.jsonl; says '/dev/full: cannot write the summary: '; }
+
+# Texts of 400 words, of which each has ten of its own: too many have fingerprints that are close. From the 66th
+# on the 64 nearest are compared in vain, and that is told. The last row is near to the one before, so whatever
+# else is close does not matter to it.
+awk "$random"' BEGIN { state = 3; for (i = 0; i < 400; i++) w[i] = "w" int(rnd() * 90000)
+	for (k = 1; k <= 120; k++) { text = ""
+		for (i = 0; i < 400; i++) text = text (i % 40 == 7 ? "own" k "x" i : w[i]) " "
+		print "{\"text\":\"" text "\"}" }
+	sub(w[200], "other", text); print "{\"text\":\"" text "\"}" >"last.jsonl" }' >crowd.jsonl
+vain='simidx-dedup: 55 documents were compared with the 64 nearest without a match; more may be near (--all compares with all)'
+run 0 "$dedup" --stream --summary vain.1 crowd.jsonl
+says "$vain"
+same out crowd.jsonl
+run 0 "$dedup" --stream --summary vain.2 crowd.jsonl last.jsonl
+says "$vain"
+same out crowd.jsonl
+grep -q '"exhausted":55,' vain.2 || fail 'exhausted in the summary'
+run 0 "$dedup" --all --stream --summary vain.3 crowd.jsonl last.jsonl
+same out crowd.jsonl
+grep -q '"exhausted":0,' vain.3 || fail 'exhausted with --all'
 finish

@@ -38,4 +38,19 @@ END
 	# It was rolled back, not left locked.
 	run 0 "$load" --wait 0 -q index -F lines - <<<0123456789abcdef
 done
+
+# A load of standard input that has paused, and so shows what there is: that is committed, too.
+rm -rf index
+"$load" index -F tsv - <pipe 2>stopped &
+loader=$!
+exec 3>pipe
+head -1000 documents.tsv >&3
+until_holds index 1000
+kill -TERM $loader
+wait $loader
+code=$?
+exec 3>&-
+[ $code -eq 2 ] || fail "exit $code in a pause"
+cp stopped err
+says 'of this input 1,000 rows were committed; --resume goes on after them'
 finish

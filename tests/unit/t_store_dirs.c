@@ -81,9 +81,10 @@ static void make_old(const char *private_dir)
 /* One builder at a time for a path, but not for another path, nor for what is quickly made. */
 START_TEST(test_one_builder_a_path)
 {
-	char *target = sxt_path(t_dir, "y"), *longer = sxt_path(t_dir, "yy"), *mine, *other;
+	char *target = sxt_path(t_dir, "y"), *longer = sxt_path(t_dir, "yy");
+	char *longest = sxt_path(t_dir, "yyy"), *mine, *other, *begun;
 	sx_store *store;
-	int fd, other_fd;
+	int fd, other_fd, begun_fd;
 
 	ck_assert_sx(sx_dir_claim(target, &mine, &fd, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(sx_dir_claim(target, &other, &other_fd, &sxt_err), SIMIDX_E_BUSY);
@@ -94,6 +95,13 @@ START_TEST(test_one_builder_a_path)
 	free(other);
 	ck_assert_sx(sx_dir_prepare(target, &other, &other_fd, &sxt_err), SIMIDX_OK);
 	sx_dir_unlock(other_fd);
+	free(other);
+	/* Nor is a path claimed by who claims one that begins with it. */
+	ck_assert_sx(sx_dir_claim(longest, &other, &other_fd, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sx_dir_claim(longer, &begun, &begun_fd, &sxt_err), SIMIDX_OK);
+	sx_dir_unlock(begun_fd);
+	sx_dir_unlock(other_fd);
+	free(begun);
 	free(other);
 	/* Who claims cleans up, too. */
 	ck_assert_sx(sx_dir_claim(longer, &other, &other_fd, &sxt_err), SIMIDX_OK);
@@ -121,6 +129,7 @@ START_TEST(test_one_builder_a_path)
 	free(other);
 	free(target);
 	free(longer);
+	free(longest);
 }
 END_TEST
 
