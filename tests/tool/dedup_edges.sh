@@ -50,7 +50,7 @@ printf '\360\237\230\201' >none3
 : >empty2
 run 0 "$dedup" few1 few2 few3 none1 none2 none3 empty1 empty2
 output <<<$'1\tsame\tkeep\tfew1\n1\tsame\tdrop\tfew2\n4\tsame\tkeep\tnone1\n4\tsame\tdrop\tnone2'
-says 'texts have no words: only a text of the same bytes is near to one'
+says ' texts have no words: of these an empty one is near to nothing, another only to the same bytes'
 for i in 1 2; do
 	run 0 "$dedup" --stream --index nowords few1 few3 none1 none3
 	[ "$(wc -l <out)" -eq $((i == 1 ? 4 : 0)) ] || fail "run $i: $(cat out)"
@@ -83,6 +83,9 @@ says 'directory: is a directory: -r reads the files in it'
 run 0 "$load" -q -F lines an-index - <<<00000000000000ff
 run 2 "$dedup" an-index
 says 'an-index is an index, and INPUTs are files: --index and --against name indexes'
+run 2 "$dedup" --stream lines.jsonl an-index
+says 'an-index is an index, and INPUTs are files: --index and --against name indexes'
+output </dev/null
 # With -r a folder may have a file of that name.
 mkdir with-data && : >with-data/data.mdb && cp a with-data
 run 0 "$dedup" -r with-data

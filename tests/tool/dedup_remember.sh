@@ -160,6 +160,14 @@ run 0 "$dedup" --similarity 1 --stream --index limit.ix -F jsonl - < <(sed 's/"a
 says '0 new, 1 near-duplicate'
 output </dev/null
 
+# What simidx-load stores beside it is compared with nothing; that is told, unless it compares itself.
+sed 's/"a"/"c"/' a.jsonl >c.jsonl
+run 0 "$load" limit.ix c.jsonl
+says "limit.ix: is kept by simidx-dedup, but this stores all rows, near ones too: 'simidx-dedup --stream --index limit.ix' stores what is new"
+run 0 "$dedup" -q --stream --index limit.ix a.jsonl
+run 0 "$load" --mode if-new limit.ix -F jsonl - < <(sed 's/"a"/"d"/' a.jsonl)
+grep -q 'kept by' err && fail 'told of rows that are compared'
+
 # A label that is too long for an index is not stored; the row is.
 awk 'BEGIN { printf "{\"label\":\"%070000d\",\"text\":\"one two three four five six seven\"}\n", 1 }' >label.jsonl
 run 0 "$dedup" -q --stream --index label.ix label.jsonl

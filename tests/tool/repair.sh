@@ -160,6 +160,18 @@ run 1 "$query" --json repair cut new
 grep -qF '{"kind":"doubt","table":"basis","text":"the header of the last commit is lost' out ||
 	fail 'no JSON of a lost header'
 
+# Without the header documents may be known by what they left elsewhere, but nobody knows how many there were.
+seq 8000 | awk '{ printf "%d\t%016x\tlabel %d\n", $1, $1 * 2654435761, $1 }' >labelled.tsv
+rm -rf loose-labels
+run 0 "$load" -q loose-labels -F tsv - < <(head -4000 labelled.tsv)
+run 0 "$load" -q --write insert --merge never loose-labels -F tsv - < <(tail -4000 labelled.tsv)
+rm -rf new cut
+cp -r loose-labels cut
+truncate -s $(($(stat -c %s cut/data.mdb) / 4096 * 9 / 10 * 4096)) cut/data.mdb
+run 1 "$query" repair cut new
+grep -qE '^simidx-query: new: made, with [45],[0-9]+ documents; lost: [0-9,]+ documents by what they left \(some may count twice\), .*perhaps more, as the header' err ||
+	fail "what is lost of labelled documents: $(cat err)"
+
 # Where nothing is left, repair does not advise itself.
 for bytes in 5000 8192 20000; do
 	rm -rf cut

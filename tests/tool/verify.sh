@@ -53,6 +53,7 @@ while read -r page; do
 done <gone
 [ "$(wc -l <out)" -eq "$(wc -l <gone)" ] || fail "other problems: $(cat out)"
 says "simidx-query: copy: damaged: $(wc -l <gone) problems"
+says 'simidx-query: copy: what is in the pages was not checked, as some are damaged: more may be'
 says "copy: restore a backup, or save what is sound with 'simidx-query repair copy NEW'"
 grep -q 'cannot be opened' err && fail 'called an index that cannot be opened'
 run 1 "$query" --json verify copy
@@ -68,6 +69,7 @@ run 1 "$query" verify copy
 says 'copy: damaged: 1 problem'
 says 'copy: nothing is lost, as another copy of it is sound; the next commit of simidx-load to the index mends it'
 grep -q repair err && fail 'a repair is advised'
+grep -q 'not checked' err && fail 'all was checked'
 run 0 "$load" -q --write insert copy - -F lines <<<0123456789abcdef
 run 0 "$query" verify copy
 # And a block besides: that is not mended so.

@@ -3,6 +3,8 @@
 
 #include "dedup/dd_mark.h"
 
+#include "input/in_full.h"
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,9 +18,9 @@
  * device, inode, birth and length of each file, and then the rest. Of earlier versions only that
  * word is read.
  */
-#define DONE "dd-mark3 done"
-#define OPEN "dd-mark3 open"
-#define EARLIER "dd-mark2 "
+#define DONE IN_FULL_DEDUP_MARK "3 done"
+#define OPEN IN_FULL_DEDUP_MARK "3 open"
+#define EARLIER IN_FULL_DEDUP_MARK "2 "
 
 enum { N_PLACE = 4, N_PLACES = N_PLACE * DD_N_WRITTEN, N_OPEN = N_PLACES + 8, N_DONE = 3 };
 

@@ -546,12 +546,12 @@ static int take_operands(struct dd_options *options, char **operands, size_t n)
 	inputs->n_operands = n;
 	if (!n && !inputs->lists.n)
 		return tl_refuse_no_input();
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		if (!inputs->recursive && tl_path_is_index(operands[i]))
+			return tl_usage_error("%s is an index, and INPUTs are files: --index and "
+					      "--against name indexes", operands[i]);
 		directories += !stat(operands[i], &status) && S_ISDIR(status.st_mode);
-	/* One among others is told, and the others are read. */
-	if (n && directories == n && !inputs->recursive && tl_path_is_index(operands[0]))
-		return tl_usage_error("%s is an index, and INPUTs are files: --index and --against "
-				      "name indexes", operands[0]);
+	}
 	if (n && directories == n && !inputs->recursive && !inputs->lists.n)
 		return tl_usage_error("%s: is a directory: -r reads the files in it", operands[0]);
 	for (size_t i = 0; i < n; i++)

@@ -182,10 +182,10 @@ static void tell_odd(const struct dd_summary *all, const simidx_dedup_counts *co
 			  "(without a sketch fingerprints), as --memory has no room for both",
 			  tl_write_count(counts->too_long, n), counts->too_long == 1 ? "" : "s");
 	if (counts->empty)
-		tl_notice("%s %s no words: only a text of the same bytes is near to %s",
+		tl_notice("%s %s no words: of these an empty one is near to nothing, another only to "
+			  "the same bytes",
 			  tl_write_count(counts->empty, n),
-			  counts->empty == 1 ? "text has" : "texts have",
-			  counts->empty == 1 ? "it" : "one");
+			  counts->empty == 1 ? "text has" : "texts have");
 	if (all->binary)
 		tl_notice("%s file%s and %s compared by bytes alone",
 			  tl_write_count(all->binary, n),

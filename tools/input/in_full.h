@@ -21,6 +21,9 @@
 /** How the marks begin that simidx-load stores: they are about the inputs of a load. */
 #define IN_FULL_LOAD_MARK "ld-mark"
 
+/** And those of simidx-dedup: about its runs, and what the index remembers of texts. */
+#define IN_FULL_DEDUP_MARK "dd-mark"
+
 /** The first line. */
 struct in_head {
 	/*

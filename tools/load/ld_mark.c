@@ -210,6 +210,20 @@ static int get(struct ld_target *target, const struct ld_mark *own, struct ld_ma
 	return 0;
 }
 
+void ld_mark_tell_dedup(struct ld_target *target)
+{
+	const char *index = target->options->index;
+	char bytes[sizeof(IN_FULL_DEDUP_MARK) - 1];
+	simidx_error err;
+	size_t n;
+
+	if (ld_target_mark(target, bytes, sizeof(bytes), &n, &err) || n < sizeof(bytes) ||
+	    memcmp(bytes, IN_FULL_DEDUP_MARK, sizeof(bytes)) != 0)
+		return;
+	tl_notice("%s: is kept by simidx-dedup, but this stores all rows, near ones too: "
+		  "'simidx-dedup --stream --index %s' stores what is new", index, index);
+}
+
 int ld_mark_check(struct ld_target *target, const struct ld_mark *start, int *failure)
 {
 	struct ld_mark own, now;

@@ -33,6 +33,9 @@ struct ld_mark {
  */
 int ld_mark_begin(const struct ld_options *options, unsigned bits, struct ld_mark *mark);
 
+/** Of an index that simidx-dedup keeps: what it is that this load does not do. */
+void ld_mark_tell_dedup(struct ld_target *target);
+
 /**
  * Have the next commit of the writer store a mark, or the index of the loader if that is not
  * NULL. Returns 0, or TL_TROUBLE with a message.

@@ -55,6 +55,8 @@ static int find_start(struct ld_run *run)
 	char row[TL_NUMBER_SIZE];
 	int code;
 
+	if (run->target.index && options->mode == LD_ADD)
+		ld_mark_tell_dedup(&run->target);
 	if (!options->resume || !run->target.index)
 		return ld_mark_begin(options, run->target.bits, &run->mark);
 	code = ld_mark_get(&run->target, &run->start);

@@ -75,9 +75,11 @@ static int tell_report(const char *path, const simidx_repair_report *report)
 {
 	/* Documents that only their names show, where no header counts them. */
 	uint64_t documents = report->documents_lost ? report->documents_lost : report->named;
-	char lost[320] = "", n[2][TL_NUMBER_SIZE];
+	char lost[400] = "", n[2][TL_NUMBER_SIZE];
 
 	list(lost, sizeof(lost), documents, "document");
+	if (documents && report->header_lost)
+		strcat(lost, " by what they left (some may count twice)");
 	list(lost, sizeof(lost), report->unknown_fp2, "second fingerprint");
 	list(lost, sizeof(lost), report->times_lost, "time");
 	list(lost, sizeof(lost), report->notes_lost, "note");
@@ -91,7 +93,8 @@ static int tell_report(const char *path, const simidx_repair_report *report)
 	/* A lost document may be known twice, by its label and by its fingerprint. */
 	tl_notice("%s: made, with %s document%s; lost: %s%s", path,
 		  tl_write_count(report->documents, n[0]), report->documents == 1 ? "" : "s",
-		  documents && (report->changes_lost || !report->documents_lost) ? "at most " : "",
+		  documents && (report->changes_lost || !report->documents_lost) &&
+				  !report->header_lost ? "at most " : "",
 		  *lost		  ? lost :
 		  report->doubts ? "nothing that is known" :
 				   "nothing");

@@ -49,6 +49,13 @@ static int tell_damage(const struct qr_context *ctx, uint64_t problems, uint64_t
 	return TL_PARTLY;
 }
 
+/* LMDB may not survive pages that are damaged, so what they hold was not looked at. */
+static void tell_unread(const struct qr_context *ctx)
+{
+	tl_notice("%s: what is in the pages was not checked, as some are damaged: more may be",
+		  ctx->path);
+}
+
 static int verify(struct qr_context *ctx)
 {
 	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
@@ -61,6 +68,8 @@ static int verify(struct qr_context *ctx)
 	while (qr_again(ctx, rc, &err));
 	if (rc && rc != SIMIDX_E_CORRUPT)
 		return qr_fail(ctx, &err);
+	if (rc && !report.blocks)
+		tell_unread(ctx);
 	if (rc)
 		return tell_damage(ctx, report.problems, report.mended);
 	tl_notice("%s: sound: %s blocks or rows with %s entries, %s document%s", ctx->path,
@@ -90,8 +99,10 @@ static int tell_unopened(const struct qr_context *ctx, const simidx_error *err)
 	struct page_list list = { ctx, 0 };
 
 	/* Its code says no more than the list. */
-	if (simidx_check_pages(ctx->path, flags, note_page, &list, NULL) && list.n)
+	if (simidx_check_pages(ctx->path, flags, note_page, &list, NULL) && list.n) {
+		tell_unread(ctx);
 		return tell_damage(ctx, list.n, 0);
+	}
 	print_problem(ctx, "-", err->text);
 	tl_error("%s: damaged: cannot be opened", ctx->path);
 	tl_advise_damage(ctx->path, 1);
@@ -127,7 +138,7 @@ const struct qr_command qr_verify = {
 	.line = { .name = "verify", .operands = "INDEX", .least = 1, .most = 1,
 		  .summary = "read everything in an index and check it",
 		  .about = "Read everything in one snapshot and check it: the pages of the file, "
-			   "before anything relies on them; checksum, order and key of every "
+			   "before anything relies on them; then, if all are sound, checksum, order and key of every "
 			   "block; counts and digests of all tables against the header and each "
 			   "other.",
 		  .options = rows, .program = &qr_program },
