@@ -424,6 +424,7 @@ build_tests = \
 	tests/build/version.sh
 
 tool_tests = \
+	tests/tool/advice.sh \
 	tests/tool/backup.sh \
 	tests/tool/bad_index.sh \
 	tests/tool/bad_input.sh \

@@ -184,7 +184,7 @@ run 2 "$query" search base $good 国12 -F lines
 says 'simidx-query: 国12: cannot open: No such file'
 run 2 "$query" search base $good 国12
 output <<<"$good	5	$good	0	five"
-errors <<<"simidx-query: 国12: fingerprint: expected 1 to 16 hexadecimal digits, found '国' in place of digit 1"
+errors <<<"simidx-query: 国12: fingerprint: expected 1 to 16 hexadecimal digits, found '国' in place of digit 1; of a label: simidx-query get --label"
 # Bytes that a terminal cannot show are told by their number.
 run 2 "$query" search base $'a\tb'
 says 'expected 1 to 16 hexadecimal digits, found byte 0x09 in place of digit 2'

@@ -168,7 +168,7 @@ done <<'END'
 4000000000w
 END
 run 2 "$query" search plain --newer-than 30d a1
-errors <<<'simidx-query: plain: keeps no times, so --newer-than does not fit'
+errors <<<'simidx-query: plain: keeps no times, so --newer-than does not fit; an index that simidx-load --times makes keeps them'
 
 # ---- searches that leave out what is older ----
 

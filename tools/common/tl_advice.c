@@ -54,7 +54,7 @@ const char *tl_nearest_word(const char *word, const char *const *words)
 static const struct {
 	const char *theirs, *ours;
 } other_names[] = {
-	{ "threshold", "similarity" }, { "threshold", "accept" }, { "column", "text-field" },
+	{ "threshold", "similarity" }, { "column", "text-field" },    { "all-files", "hidden" },
 	{ "field", "text-field" },     { "jobs", "threads" },	  { "workers", "threads" },
 	{ "num-proc", "threads" },     { "distance", "radius" },  { "top", "nearest" },
 	{ "delete", "drop-list" },     { "dry-run", "drop-list" },
@@ -106,8 +106,14 @@ static const struct {
 	{ "n-grams", "stream", "a run has five words always" },
 	{ "ngram-size", "stream", "a run has five words always" },
 	{ "shingle", "stream", "a run has five words always" },
+	{ "stop", "stream", "words are compared as they are, and none is left out" },
+	{ "stopwords", "stream", "words are compared as they are, and none is left out" },
 	{ "noempty", "stream", "an empty file is near to nothing" },
 	{ "sort", "json", "what is printed has columns: | sort -k 2" },
+	{ "no-hidden", "hidden", "hidden files are left out, unless --hidden is given" },
+	{ "jsonl", "format", "-F jsonl reads such rows" },
+	{ "ndjson", "format", "-F jsonl reads such rows" },
+	{ "lines", "format", "-F lines reads fingerprints, one a line" },
 	{ "csv", "delimiter", "-F csv reads such rows" },
 	{ "csv", "json", "columns are separated by tabs; --json prints objects" },
 	{ "tsv", "delimiter", "-F tsv reads such rows" },
@@ -123,7 +129,18 @@ static const struct {
 	{ "unique", "stream", "--stream prints what is new" },
 	{ "dedup", "mode", "--mode if-new stores what is new" },
 	{ "dedup", "stream", "--stream prints what is new" },
+	{ "stream", "mode", "--mode if-new stores what is new; 'simidx-dedup --stream' compares "
+			    "texts" },
+	{ "keep", "mode", "of near texts 'simidx-dedup --keep' chooses the one that stays" },
+	{ "prefer", "mode", "of near texts 'simidx-dedup --prefer' chooses the one that stays" },
+	{ "dups", "mode", "'simidx-dedup --dups' lists what is near; here --emit writes what is "
+			  "new" },
+	{ "id", "accept", "'simidx-query get --id INDEX N' looks a document up" },
+	{ "label", "accept", "'simidx-query get --label INDEX LABEL' looks a document up" },
+	{ "size", "json", "'simidx-query stats INDEX' has the bytes of each table" },
 	{ "similarity", "radius",
+	  "fingerprints cannot tell percent: --radius N, or simidx-dedup for texts" },
+	{ "threshold", "radius",
 	  "fingerprints cannot tell percent: --radius N, or simidx-dedup for texts" },
 };
 
@@ -208,7 +225,7 @@ void tl_refuse_name(const char *spelled, const char *const *names)
 		nearest = tl_nearest_word(word, names);
 	if (!nearest && !is_of_others(word))
 		nearest = find_part(word, names);
-	if (begins > 1)
+	if (begins > 1 && !instead)
 		tl_usage_error("option '%s' could be %s", spelled, could);
 	else if (nearest)
 		tl_usage_error("unknown option '%s'; is --%s meant?", spelled, nearest);
@@ -224,8 +241,8 @@ static const struct {
 	const char *name;
 } other_letters[] = {
 	{ 'G', "min-size" }, { 'd', "delete" },	 { 'd', "distance" }, { 'j', "jobs" },
-	{ 'n', "dry-run" },  { 'n', "head" },	 { 'o', "output" },   { 'v', "progress" },
-	{ 'x', "exclude" },
+	{ 'n', "dry-run" },  { 'n', "head" },	 { 'o', "output" },   { 'u', "unique" },
+	{ 'v', "progress" }, { 'x', "exclude" },
 };
 
 /* Options whose names begin so, and a letter of the other case. */

@@ -264,7 +264,9 @@ static const char *advise_dash(void)
 
 int tl_refuse_no_input(void)
 {
-	return tl_usage_error("INPUT is missing%s", advise_dash());
+	const char *list = isatty(STDIN_FILENO) ? "" : ", and --files-from - a list of names there";
+
+	return tl_usage_error("INPUT is missing%s%s", advise_dash(), list);
 }
 
 /* The number of operands fits, or say what is missing. */

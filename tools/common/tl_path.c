@@ -3,6 +3,8 @@
 
 #include "common/tl_path.h"
 
+#include "common/tl_msg.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +20,18 @@ int tl_path_is_uri(const char *path)
 	size_t n = strspn(path, "abcdefghijklmnopqrstuvwxyz0123456789-");
 
 	return n && *path >= 'a' && !strncmp(path + n, "://", 3);
+}
+
+int tl_path_refuse_scheme(const char *path)
+{
+	static const char *const schemes[] = { "hbase:", "redis:", "rediss:" };
+
+	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++)
+		if (!strncmp(path, schemes[i], strlen(schemes[i])) && !tl_path_is_uri(path) &&
+		    access(path, F_OK))
+			return tl_usage_error("'%s' is a directory; an index in an engine is "
+					      "named %s//HOST/NAME", path, schemes[i]);
+	return 0;
 }
 
 void tl_path_hide_passwords(char *text)

@@ -20,6 +20,12 @@
 /** Whether it is the URI of an index that an engine holds (simidx_engine.h), "scheme://...". */
 int tl_path_is_uri(const char *path);
 
+/**
+ * Refuse "hbase:pages" and the like, which name a directory and hardly mean one. Returns 0, or
+ * TL_TROUBLE with a message.
+ */
+int tl_path_refuse_scheme(const char *path);
+
 /** In a text, take each password of a URI, "scheme://USER:PASSWORD@HOST/...", to be "***". */
 void tl_path_hide_passwords(char *text);
 

@@ -102,8 +102,12 @@ static int take_stop(void *to, const char *value)
 	struct tl_text_options *options = to;
 	const char *earlier = options->how.stop;
 
-	if (strcmp(value, "en") != 0 && strcmp(value, "zh") != 0)
-		return read_list(&options->stop, "--stop", value);
+	if (strcmp(value, "en") != 0 && strcmp(value, "zh") != 0) {
+		if (!read_list(&options->stop, "--stop", value))
+			return 0;
+		tl_notice("--stop: 'en' and 'zh' are lists of words, or a FILE has one a line");
+		return -1;
+	}
 	options->how.stop = !earlier || strcmp(earlier, value) == 0 ? value : "en,zh";
 	return 0;
 }

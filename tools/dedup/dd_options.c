@@ -514,6 +514,8 @@ static int check_indexes(const struct dd_options *options)
 
 	if (index && (!*index || strcmp(index, "-") == 0))
 		return tl_usage_error("--index: '%s' is no index", index);
+	if (index && tl_path_refuse_scheme(index))
+		return TL_TROUBLE;
 	if (index)
 		in_guard_add(index);
 	if (options->output_dir)
@@ -554,10 +556,7 @@ static int take_operands(struct dd_options *options, char **operands, size_t n)
 	}
 	if (n && directories == n && !inputs->recursive && !inputs->lists.n)
 		return tl_usage_error("%s: is a directory: -r reads the files in it", operands[0]);
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(operands[i], "-") == 0 && !inputs->format)
-			return tl_usage_error("standard input needs its format, such as -F jsonl");
-	if (check_together(options) != TL_PROCEED ||
+	if (in_files_check_dash(inputs) != TL_PROCEED || check_together(options) != TL_PROCEED ||
 	    dd_memory_check(options->memory, &options->threads) != TL_PROCEED)
 		return TL_TROUBLE;
 	return in_files_check(inputs, &options->total_bytes) ? TL_TROUBLE : TL_PROCEED;

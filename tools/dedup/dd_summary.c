@@ -182,8 +182,8 @@ static void tell_odd(const struct dd_summary *all, const simidx_dedup_counts *co
 			  "(without a sketch fingerprints), as --memory has no room for both",
 			  tl_write_count(counts->too_long, n), counts->too_long == 1 ? "" : "s");
 	if (counts->empty)
-		tl_notice("%s %s no words: of these an empty one is near to nothing, another only to "
-			  "the same bytes",
+		tl_notice("%s %s no words: of these an empty one is near to nothing, another "
+			  "only to the same bytes",
 			  tl_write_count(counts->empty, n),
 			  counts->empty == 1 ? "text has" : "texts have");
 	if (all->binary)
@@ -236,6 +236,12 @@ static void write_bytes(const struct dd_options *options, const struct dd_output
 /* Nothing was found, which says little to who does not know what was looked for. */
 static void tell_limit(const struct dd_summary *all, const struct dd_options *options)
 {
+	const struct in_files_options *inputs = &options->inputs;
+
+	if (all->documents == 1 && inputs->n_operands == 1 && !inputs->recursive &&
+	    !inputs->format && !inputs->lists.n && !options->stream && !options->against.n)
+		tl_notice("there is nothing to compare it with; a file with a text in each line "
+			  "is read by -F tsv --text-field 1");
 	if (all->texts > 1 && !options->similarity_given && !options->stream &&
 	    !options->identical && !options->no_verify)
 		tl_notice("texts are near if they have %.0f %% of their runs of five words in "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
+#include "input/in_look.h"
 #include "input/in_reader.h"
 
 /* A fingerprint a line, nothing else. */
@@ -13,7 +14,10 @@ static enum in_result next_bare(struct in_reader *reader, struct in_row *row)
 	if (rc != IN_ROW)
 		return rc;
 	row->kind = IN_FINGERPRINT;
-	return in_fingerprint(reader, line, size, "fingerprint", reader->bits, &row->fp);
+	rc = in_fingerprint(reader, line, size, "fingerprint", reader->bits, &row->fp);
+	if (rc == IN_REJECTED && reader->row == 1)
+		in_advise(reader, in_look_advise(reader->format, line, size));
+	return rc;
 }
 
 const struct in_format in_format_lines = {

@@ -41,6 +41,13 @@ static void write_count(const struct in_causes *causes, enum in_cause cause, cha
 		snprintf(out, size, "%s row%s a %s that is no string", count,
 			 is_one ? " has" : "s have", causes->field);
 		break;
+	case IN_NO_LABEL:
+		snprintf(out, size, "no row has the member that --label-field names");
+		break;
+	case IN_NAMES:
+		snprintf(out, size, "%s line%s like a header, and %s taken as a text: --header",
+			 count, is_one ? " looks" : "s look", is_one ? "was" : "were");
+		break;
 	case IN_NO_OBJECT:
 		snprintf(out, size, "%s line%s", count,
 			 is_one ? " is no JSON object" : "s are no JSON objects");
@@ -56,13 +63,16 @@ void in_causes_tell(const struct in_causes *causes, uint64_t rows)
 	char count[160], advice[512];
 
 	for (int i = 0; i < IN_N_CAUSES; i++) {
-		if (!causes->cause[i].n)
+		if (!causes->cause[i].n || (i == IN_NO_LABEL && causes->cause[i].n < rows))
 			continue;
 		write_count(causes, (enum in_cause)i, count, sizeof(count));
 		*advice = '\0';
 		if (i == IN_NO_FIELD && causes->cause[i].n >= rows / WRONG_SHARE)
 			write_advice(causes, advice, sizeof(advice));
-		tl_notice("%s (%s%s%s)", count, causes->cause[i].n == 1 ? "" : "first: ",
-			  causes->cause[i].first, advice);
+		if (i == IN_NO_LABEL)
+			tl_notice("%s", count);
+		else
+			tl_notice("%s (%s%s%s)", count, causes->cause[i].n == 1 ? "" : "first: ",
+				  causes->cause[i].first, advice);
 	}
 }

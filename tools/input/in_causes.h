@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Why rows were rejected, counted over all inputs of a run: what concerns many rows is a matter of
- * an option, and is told in the end with the option.
+ * Why rows were rejected, or what they lack, counted over all inputs of a run: what concerns many
+ * rows is a matter of an option, and is told in the end with the option.
  */
 
 #ifndef IN_CAUSES_H
@@ -18,6 +18,8 @@ enum in_cause {
 	IN_NO_STRING,   /* it is there and no string */
 	IN_NO_OBJECT,   /* a line is no JSON object */
 	IN_FEW_COLUMNS, /* a row of a table ends before the columns that are needed */
+	IN_NO_LABEL,    /* the member that --label-field names is missing; the row is taken */
+	IN_NAMES,       /* the first row looks like names of columns, and is taken as a text */
 	IN_N_CAUSES
 };
 

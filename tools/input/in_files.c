@@ -383,7 +383,8 @@ static int check_path(const char *path, int may_be_directory, int may_recurse,
 	if (!may_be_directory && S_ISDIR(status->st_mode)) {
 		tl_error("%s: is %s", path,
 			 tl_path_is_index(path) ? "an index, and INPUTs are files" :
-			 may_recurse ? "a directory (-r loads the files in it)" : "a directory");
+			 may_recurse ? "a directory (-r loads the files in it)" :
+				       "a directory: name the files in it");
 		return -1;
 	}
 	if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS)) {
@@ -450,6 +451,15 @@ static int check_operand(const char *path, const struct in_files_options *option
 	return check_contents(path, options->format);
 }
 
+int in_files_check_dash(const struct in_files_options *options)
+{
+	for (size_t i = 0; i < options->n_operands; i++)
+		if (strcmp(options->operands[i], "-") == 0 && !options->format)
+			return tl_usage_error("standard input needs its format, such as -F jsonl; "
+					      "of a list of names: --files-from -");
+	return TL_PROCEED;
+}
+
 int in_files_check_found(const struct in_files_options *options)
 {
 	int has_leave = options->leave.exclude.n || options->leave.max_bytes;
@@ -493,7 +503,7 @@ int in_files_check(const struct in_files_options *options, uint64_t *total_bytes
 	for (i = 0; i < options->lists.n; i++)
 		if (check_format(options->lists.at[i], format, &options->columns) ||
 		    (strcmp(options->lists.at[i], "-") != 0 &&
-		     check_path(options->lists.at[i], 0, 0, &status)))
+		     check_path(options->lists.at[i], 0, options->may_recurse, &status)))
 			return -1;
 	if (!unknown)
 		*total_bytes = bytes;

@@ -72,6 +72,12 @@ void in_files_tell(const struct in_files *files);
 /** Free the lists of options. */
 void in_files_free_options(struct in_files_options *options);
 
+/**
+ * Refuse standard input as an operand without a format. Returns TL_PROCEED, or TL_TROUBLE with a
+ * message.
+ */
+int in_files_check_dash(const struct in_files_options *options);
+
 /** Refuse options about what is found where nothing can be. Returns TL_PROCEED, or TL_TROUBLE
  * with a message. */
 int in_files_check_found(const struct in_files_options *options);

@@ -503,7 +503,9 @@ enum in_result in_jsonl_line(struct in_reader *reader, const json_t **object)
 	if (rc == IN_REJECTED && reader->row == 1 &&
 	    in_look_at(reader->path, reader->format, line, size, odd))
 		rc = in_fail(reader, IN_FATAL, "%s", odd);
-	else if (rc == IN_REJECTED)
+	if (rc == IN_REJECTED && reader->row == 1)
+		in_advise(reader, in_look_advise(reader->format, line, size));
+	if (rc == IN_REJECTED)
 		in_count_cause(reader, IN_NO_OBJECT);
 	*object = rc == IN_ROW ? ((struct in_jsonl *)reader->state)->json : NULL;
 	return rc;
@@ -520,6 +522,8 @@ static enum in_result take_key(struct in_reader *reader, struct in_row *row, con
 	value = member(object, label_key(reader));
 	if (rc == IN_ROW && value)
 		rc = take_label(reader, row, value, label_key(reader));
+	else if (rc == IN_ROW && reader->columns->label)
+		in_count_cause(reader, IN_NO_LABEL);
 	value = reader->columns->label ? NULL : json_object_get(object, "label_hex");
 	if (rc == IN_ROW && value)
 		rc = take_label_hex(reader, row, value);

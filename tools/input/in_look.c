@@ -93,6 +93,42 @@ static int refuse(const char *path, const char *what, const char *filter, int is
 	return 1;
 }
 
+/* Whether rows are to be read that have columns or a fingerprint. */
+static int is_table(const struct in_format *format)
+{
+	return format == &in_format_csv || format == &in_format_tsv || format == &in_format_lines;
+}
+
+/* What no row can begin with. */
+static int look_at_rows(const struct in_format *format, const char *bytes, size_t n,
+			char reason[IN_LOOK_SIZE])
+{
+	*reason = '\0';
+	if (n > 1 && (!memcmp(bytes, "\xff\xfe", 2) || !memcmp(bytes, "\xfe\xff", 2)))
+		snprintf(reason, IN_LOOK_SIZE, "is UTF-16: iconv -f UTF-16 -t UTF-8 FILE | ... "
+			 "-F %s - reads it", format->name);
+	else if (is_table(format) && shape_of(bytes, n) == OBJECT_LINE)
+		snprintf(reason, IN_LOOK_SIZE, "has a JSON object in its first line: -F jsonl "
+			 "reads it");
+	return *reason != '\0';
+}
+
+const char *in_look_advise(const struct in_format *format, const char *line, size_t n)
+{
+	const char *at = skip_blanks(line, line + n);
+	int is_lines = format == &in_format_lines;
+
+	if (at == line + n || *at == '{' || *at == '[' || (!is_lines && format != &in_format_jsonl))
+		return "";
+	if (memchr(at, '\t', (size_t)(line + n - at)))
+		return "; of columns between tabs: -F tsv";
+	if (memchr(at, ',', (size_t)(line + n - at)))
+		return "; of columns between commas: -F csv";
+	if (memchr(at, ' ', (size_t)(line + n - at)))
+		return "; of a text in each line: -F tsv --text-field 1";
+	return is_lines ? "" : "; of a fingerprint in each line: -F lines";
+}
+
 int in_look_at(const char *path, const struct in_format *format, const char *bytes, size_t n,
 	       char reason[IN_LOOK_SIZE])
 {
@@ -101,6 +137,8 @@ int in_look_at(const char *path, const struct in_format *format, const char *byt
 	/* By other names only what can hardly be anything else. */
 	int is_json = !is_text || in_path_ends_in(path, ".json");
 
+	if (!is_text && look_at_rows(format, bytes, n, reason))
+		return 1;
 	if (!is_text && format != &in_format_jsonl)
 		return 0;
 	if (shape == ARRAY_OF_OBJECTS || (shape == ARRAY && is_json))
@@ -123,7 +161,7 @@ int in_look_into(const char *path, const struct in_format *format, char reason[I
 	char *bytes;
 	int fd, is_odd;
 
-	if (format != &in_format_text && format != &in_format_jsonl)
+	if (format != &in_format_text && format != &in_format_jsonl && !is_table(format))
 		return 0;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	bytes = fd >= 0 ? malloc(LOOKED_AT) : NULL;

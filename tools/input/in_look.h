@@ -28,6 +28,12 @@
 int in_look_at(const char *path, const struct in_format *format, const char *bytes, size_t n,
 	       char reason[IN_LOOK_SIZE]);
 
+/**
+ * The first line was rejected: what the rows may be instead, as the end of a sentence; "" if
+ * nothing is known of it.
+ */
+const char *in_look_advise(const struct in_format *format, const char *line, size_t n);
+
 /** The same for a file, decompressed if need be. What cannot be read is not judged. */
 int in_look_into(const char *path, const struct in_format *format, char reason[IN_LOOK_SIZE]);
 

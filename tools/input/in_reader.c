@@ -75,8 +75,17 @@ static char separator(const struct in_reader *reader)
 
 const char *in_advise_open(const char *path)
 {
-	return errno == ENOENT && strpbrk(path, "*?") ?
-		       "; a shell replaces * and ? where files match, and not in quotes" : "";
+	const char *reason;
+
+	if (errno != ENOENT)
+		return "";
+	if (strstr(path, "://"))
+		return "; nothing is fetched: curl -s URL | ... -F FORMAT -";
+	if (strpbrk(path, "*?"))
+		return "; a shell replaces * and ? where files match, and not in quotes";
+	if (in_format_of_path(path, &reason) != &in_format_text)
+		return "; if it is to be written: > FILE";
+	return "";
 }
 
 enum in_result in_reader_open(struct in_reader *reader, const char *path,
@@ -245,6 +254,13 @@ enum in_result in_fail(struct in_reader *reader, enum in_result result, const ch
 	vsnprintf(reader->reason, sizeof(reader->reason), format, ap);
 	va_end(ap);
 	return result;
+}
+
+void in_advise(struct in_reader *reader, const char *advice)
+{
+	size_t n = strlen(reader->reason);
+
+	snprintf(reader->reason + n, sizeof(reader->reason) - n, "%s", advice);
 }
 
 enum in_result in_fail_long(struct in_reader *reader, const char *what, size_t max)

@@ -153,7 +153,13 @@ enum in_result in_fail(struct in_reader *reader, enum in_result result,
 		       const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** The same for a row, line or text that is longer than `max`, or than there is memory for. */
+/** Add advice, "; ...", to the reason. */
+void in_advise(struct in_reader *reader, const char *advice);
+
+/**
+ * The same as in_fail() for a row, line or text that is longer than `max`, or than there is memory
+ * for.
+ */
 enum in_result in_fail_long(struct in_reader *reader, const char *what, size_t max);
 
 /** The same where memory is short, which ends the input and all others. Returns IN_FATAL. */

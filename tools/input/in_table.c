@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define COLUMNS "expected the columns id, fingerprint, label, "
 
@@ -458,21 +459,29 @@ static int has_word_as_id(const struct in_reader *reader, const struct fields *f
 				 reader->bits, "", &fp, reason, sizeof(reason));
 }
 
+/* Whether a text is what columns of texts are called. */
+static int is_name_of_texts(const struct in_field *field)
+{
+	static const char *const names[] = { "text", "body", "content", "message", "description",
+					     "comment", "review", "document", "title" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (field->size == strlen(names[i]) &&
+		    strncasecmp(field->data, names[i], field->size) == 0)
+			return 1;
+	return 0;
+}
+
 /* The first row was rejected: say what helps if it names the columns, or has one alone. */
 static void suspect_header(struct in_reader *reader, const struct fields *fields)
 {
-	size_t n = strlen(reader->reason);
-
 	if (is_bare(reader, fields))
-		snprintf(reader->reason + n, sizeof(reader->reason) - n,
-			 "; for fingerprints alone: --fp-field 1");
+		in_advise(reader, "; for fingerprints alone: --fp-field 1");
 	else if (has_word_as_id(reader, fields))
-		snprintf(reader->reason + n, sizeof(reader->reason) - n,
-			 "; if it is a label: --label-field 1 --fp-field 2");
+		in_advise(reader, "; if it is a label: --label-field 1 --fp-field 2");
 	else if (fields->id.size + fields->fp.size > 0 && may_be_name(&fields->id) &&
 	    may_be_name(&fields->fp))
-		snprintf(reader->reason + n, sizeof(reader->reason) - n,
-			 "; line 1 looks like a header: --header");
+		in_advise(reader, "; line 1 looks like a header: --header");
 }
 
 /* The next row; in a table of texts, empty lines are none. */
@@ -507,6 +516,9 @@ enum in_result in_table_next(struct in_reader *reader, struct in_row *row,
 	if (rc == IN_REJECTED && reader->row == 1 && !reader->columns->header &&
 	    !state->columns.n_texts)
 		suspect_header(reader, &fields);
+	if (rc == IN_ROW && reader->row == 1 && !reader->columns->header &&
+	    state->columns.n_texts && is_name_of_texts(&fields.text[0]))
+		in_count_cause(reader, IN_NAMES);
 	return rc;
 }
 

@@ -54,6 +54,10 @@ static const char *why_no_text(const char *path, const char *bytes, size_t n)
 
 	if (n > 1 && (!memcmp(bytes, "\xff\xfe", 2) || !memcmp(bytes, "\xfe\xff", 2)))
 		return "is UTF-16: 'iconv -f UTF-16 -t UTF-8' makes a text of it that can be read";
+	if (n >= 16 && !memcmp(bytes, "SQLite format 3", 16))
+		return "is an SQLite database: sqlite3 -csv FILE 'SELECT ...' | ... -F csv -";
+	if (in_path_ends_in(path, ".zip") || in_path_ends_in(path, ".tar"))
+		return "is an archive: unpack it, and give -r its directory";
 	if (in_path_ends_in(path, ".npz"))
 		return "is an archive of NumPy arrays; unpack it and load its .npy files";
 	for (size_t i = 0; i < sizeof(texts_in) / sizeof(texts_in[0]); i++)

@@ -429,6 +429,8 @@ static int take_operands(struct ld_options *options, char **operands, size_t n)
 	options->tmpdir = tl_path_temporary(options->tmpdir, NULL);
 	if (strcmp(options->index, "-") == 0)
 		return tl_usage_error("'-' is standard input, and no index");
+	if (tl_path_refuse_scheme(options->index))
+		return TL_TROUBLE;
 	in_guard_add(options->index);
 	for (i = 0; i < options->from.n; i++)
 		in_guard_add(options->from.at[i]);
@@ -446,9 +448,8 @@ static int take_operands(struct ld_options *options, char **operands, size_t n)
 	if (is_file(options->index))
 		return tl_usage_error("%s is a file; the index comes first, and is a directory",
 				      options->index);
-	for (i = 0; i < inputs->n_operands; i++)
-		if (strcmp(inputs->operands[i], "-") == 0 && !inputs->format)
-			return tl_usage_error("standard input needs its format, such as -F jsonl");
+	if (in_files_check_dash(inputs) != TL_PROCEED)
+		return TL_TROUBLE;
 	if (options->mode == LD_DELETE && ld_check_keys(options) != TL_PROCEED)
 		return TL_TROUBLE;
 	if (in_files_check(inputs, &options->total_bytes))

@@ -19,8 +19,23 @@ int qr_set_index(struct qr_context *ctx, const char *path)
 {
 	if (strcmp(path, "-") == 0)
 		return tl_usage_error("'-' is standard input, and INDEX is a directory");
+	if (tl_path_refuse_scheme(path))
+		return TL_TROUBLE;
 	ctx->path = path;
 	in_guard_add(path);
+	return 0;
+}
+
+/* What is no index, before one that is. */
+static int refuse_turned(const struct qr_command *command, int n, char **operands)
+{
+	if (tl_path_is_uri(operands[0]) || tl_path_is_index(operands[0]))
+		return 0;
+	for (int i = 1; i < n; i++)
+		if (tl_path_is_index(operands[i]))
+			return tl_usage_error("%s: '%s' is no index, and '%s' is one: INDEX comes "
+					      "first", command->line.name, operands[0],
+					      operands[i]);
 	return 0;
 }
 
@@ -34,7 +49,8 @@ int qr_parse(const struct qr_command *command, struct qr_context *ctx, void *opt
 	tl_set_quiet(ctx->quiet);
 	ctx->width = tl_term_is() ? tl_term_width() : 0;
 	ctx->colors = tl_term_colors(ctx->color);
-	if (command->takes_index && qr_set_index(ctx, argv[optind++]))
+	if (command->takes_index && (refuse_turned(command, argc - optind, argv + optind) ||
+				     qr_set_index(ctx, argv[optind++])))
 		return TL_TROUBLE;
 	return TL_PROCEED;
 }
@@ -113,7 +129,8 @@ int qr_need_times(const struct qr_context *ctx, const char *option)
 {
 	if (ctx->info.flags & SIMIDX_CREATE_TIMES)
 		return 0;
-	return tl_error("%s: keeps no times, so %s does not fit", ctx->path, option);
+	return tl_error("%s: keeps no times, so %s does not fit; an index that simidx-load --times "
+			"makes keeps them", ctx->path, option);
 }
 
 int qr_fail(const struct qr_context *ctx, const simidx_error *err)

@@ -3,6 +3,7 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_options.h"
+#include "common/tl_path.h"
 #include "common/tl_term.h"
 #include "query/qr_json.h"
 
@@ -135,6 +136,9 @@ static int run_plan(struct qr_context *ctx, int argc, char **argv)
 
 	if (code != TL_PROCEED)
 		return code;
+	if (optind < argc && *argv[optind] && !argv[optind][strspn(argv[optind], "0123456789")] &&
+	    !tl_path_is_index(argv[optind]))
+		return tl_usage_error("plan: --documents %s says how many there are", argv[optind]);
 	if (optind < argc && take_from_index(ctx, &request, argv[optind]))
 		return TL_TROUBLE;
 	if (!request.bits)

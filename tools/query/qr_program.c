@@ -104,7 +104,9 @@ static const struct {
 	{ "merge", "'simidx-load --merge-only INDEX' merges what was inserted, --from joins "
 		   "indexes" },
 	{ "join", "'simidx-load --from A --from B INDEX' joins indexes" },
-	{ "diff", "diff <(simidx-query dump A) <(simidx-query dump B) compares two" },
+	{ "diff", "diff <(simidx-query dump A) <(simidx-query dump B) compares two indexes, "
+		  "'simidx-query similar A B' two texts" },
+	{ "drop", "delete" },  { "grep", "search" },
 	{ "load", "'simidx-load INDEX INPUT' makes and fills an index" },
 	{ "add", "'simidx-load INDEX INPUT' makes and fills an index" },
 	{ "insert", "'simidx-load INDEX INPUT' makes and fills an index" },

@@ -233,7 +233,8 @@ static int read_evidence(const char *path, const char *row, struct qr_sample *sa
 		return tl_error("%s: cannot open: %s", path, strerror(errno));
 	if (!fstat(fd, &status) && S_ISDIR(status.st_mode)) {
 		close(fd);
-		return tl_error("%s: is a directory", path);
+		return tl_error("%s: is a directory, and review shows the pairs of a file that "
+				"simidx-dedup --evidence has written", path);
 	}
 	in_lines_begin(&reading.lines, fd, '\n');
 	code = read_lines(&reading);

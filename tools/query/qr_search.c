@@ -250,7 +250,7 @@ static void refuse_operand(const struct search *search, const char *operand, con
 	else if (has_texts)
 		tl_error("%s: %s; for texts: --text FILE", operand, reason);
 	else
-		tl_error("%s: %s", operand, reason);
+		tl_error("%s: %s; of a label: simidx-query get --label", operand, reason);
 }
 
 /* Half a fingerprint may be one that was cut off; a few digits are meant so. */
@@ -358,8 +358,10 @@ static int check_operand(const struct search *search, const char *operand)
 	    in_format_may_have_texts(format, &search->columns))
 		return 0;
 	if (search->text_options.given && format != &in_format_text)
-		return tl_usage_error("--%s goes with texts, and the queries are %s",
-				      search->text_options.given, kind);
+		return tl_usage_error("--%s goes with texts, and the queries are %s%s",
+				      search->text_options.given, kind,
+				      strcmp(search->text_options.given, "top") ?
+					      "" : "; --limit N prints N documents");
 	if (search->features_by && format != &in_format_features)
 		return tl_usage_error("--features-by goes with features, and the queries are %s",
 				      kind);

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 
 struct options {
@@ -191,7 +192,11 @@ static int read_text(struct qr_similar *s, int which, simidx_text *text)
 	if (rc == IN_ROW)
 		code = take_text(s, which, text, &row);
 	else
-		code = tl_error("%s: %s", path, reader.reason);
+		code = tl_error("%s: %s%s", path, reader.reason,
+				!access(path, F_OK) ? "" :
+				"; A and B are files: <(echo 'some words') is one");
+	if (rc == IN_SKIPPED)
+		tl_notice("'simidx-dedup -r' compares all files of directories");
 	in_reader_free(&reader);
 	return code;
 }

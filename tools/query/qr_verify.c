@@ -138,9 +138,9 @@ const struct qr_command qr_verify = {
 	.line = { .name = "verify", .operands = "INDEX", .least = 1, .most = 1,
 		  .summary = "read everything in an index and check it",
 		  .about = "Read everything in one snapshot and check it: the pages of the file, "
-			   "before anything relies on them; then, if all are sound, checksum, order and key of every "
-			   "block; counts and digests of all tables against the header and each "
-			   "other.",
+			   "before anything relies on them; then, if all are sound, checksum, "
+			   "order and key of every block; counts and digests of all tables "
+			   "against the header and each other.",
 		  .options = rows, .program = &qr_program },
 	.takes_index = 1,
 	.run = run_verify,

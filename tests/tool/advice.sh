@@ -1,0 +1,220 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright the libsimidx authors
+#
+# What the tools say of options, commands and inputs that are not theirs: what to type instead.
+. "$SX_SRCDIR/tests/tool/tool_lib.sh"
+
+# What other programs call things leads to what they are called here.
+run 2 "$dedup" --threshold 0.9 file
+says "unknown option '--threshold'; is --similarity meant?"
+run 2 "$query" search --threshold 9 index 0
+says "unknown option '--threshold'; fingerprints cannot tell percent: --radius N, or simidx-dedup for texts"
+run 2 "$load" --column body index file
+says "unknown option '--column'; is --text-field meant?"
+for option in --max-size --size_limit; do
+	run 2 "$load" $option 5 index file
+	says "unknown option '$option'; is --max-bytes meant?"
+done
+for option in --hard-link --move; do
+	run 2 "$dedup" $option file
+	says "unknown option '$option'; is --drop-list meant?"
+done
+run 2 "$dedup" --text_field body file
+says "unknown option '--text_field'; is --text-field meant?"
+run 2 "$dedup" --num_proc 4 file
+says "unknown option '--num_proc'; is --threads meant?"
+run 2 "$dedup" -j 4 file
+says "unknown option '-j'; is --threads meant?"
+run 2 "$query" review -j file
+says "unknown option '-j'; is --threads meant?"
+# Letters that other programs have lead somewhere, too.
+while read -r letter told; do
+	run 2 "$dedup" "-$letter" x
+	says "unknown option '-$letter'; $told"
+done <<'END'
+d is --drop-list meant?
+n is --drop-list meant?
+v a terminal shows progress, unless -q is given
+u --stream prints what is new
+x is --exclude meant?
+S is one of these meant? --similarity, --stream, --summary, --spill
+y -h lists what there is
+END
+run 2 "$dedup" --frobnicate x
+says "unknown option '--frobnicate'; -h lists what there is"
+run 2 "$dedup" --ext txt file
+says "--files-from - chooses by names"
+run 2 "$dedup" --min-size 1k file
+says "--files-from - chooses by size"
+run 2 "$dedup" --text_column body file
+says "unknown option '--text_column'; is --text-field meant?"
+while read -r option told; do
+	run 2 "$dedup" "--$option" x
+	says "unknown option '--$option'; $told"
+done <<'END'
+hamming is --radius meant?
+reference is --against meant?
+output-file is --output meant?
+in-place what is read stays as it is; results go to another file
+include find -name '*.txt' | ... --files-from - chooses by names
+minhash there is nothing to choose: doc/text.md
+jaccard is --similarity meant?
+min-similarity is --similarity meant?
+exclude-dir is --exclude meant?
+symlinks is --drop-list meant?
+verbose a terminal shows progress, unless -q is given
+max-depth find -maxdepth 1 | ... --files-from - chooses by depth
+jsonl -F jsonl reads such rows
+all-files is --hidden meant?
+no-hidden hidden files are left out, unless --hidden is given
+stop words are compared as they are, and none is left out
+END
+while read -r option told; do
+	run 2 "$load" "--$option" index x
+	says "unknown option '--$option'; $told"
+done <<'END'
+overwrite --create truncate replaces an index
+csv -F csv reads such rows
+if-new --mode if-new stores what is new
+batch-size is --commit meant?
+stream --mode if-new stores what is new; 'simidx-dedup --stream' compares texts
+keep of near texts 'simidx-dedup --keep' chooses the one that stays
+END
+# What one tool has is no advice in another one.
+run 2 "$dedup" --if-new x
+says "unknown option '--if-new'; --stream prints what is new"
+run 2 "$dedup" --overwrite x
+says "unknown option '--overwrite'; -h lists what there is"
+run 2 "$query" stats --head 3 index
+says "unknown option '--head'; -h lists what there is"
+run 2 "$query" search --similarity 0.8 index 0
+says "unknown option '--similarity'; fingerprints cannot tell percent: --radius N, or simidx-dedup for texts"
+run 2 "$query" search -d 3 index 0
+says "unknown option '-d'; is --radius meant?"
+run 2 "$load" --update index file
+says "unknown option '--update'; --mode replace stores a row in the place of another one"
+run 2 "$dedup" --omitfirst file
+says "unknown option '--omitfirst'; is --drop-list meant?"
+run 2 "$dedup" --num_perm 128 file
+says "unknown option '--num_perm'; there is nothing to choose: doc/text.md"
+run 2 "$dedup" --ngram 5 file
+says "unknown option '--ngram'; a run has five words always"
+for option in --output -o; do
+	run 2 "$query" stats $option file file
+	says "unknown option '$option'; results go to standard output: > FILE"
+done
+run 2 "$query" rm index
+says "unknown command 'rm'; is delete meant?"
+run 2 "$query" groups index
+says "unknown command 'groups'; is clusters meant?"
+run 2 "$query" fsck index
+says "unknown command 'fsck'; is verify meant?"
+run 2 "$query" import index file
+says "unknown command 'import'; 'simidx-load INDEX INPUT' makes and fills an index"
+[ ! -e index ] || fail 'an index was made'
+run 2 "$query" drop index
+says "unknown command 'drop'; is delete meant?"
+run 2 "$query" diff a b
+says "'simidx-query similar A B' two texts"
+run 2 "$query" search index --id 3
+says "unknown option '--id'; 'simidx-query get --id INDEX N' looks a document up"
+
+# ---- operands ----
+
+seq 5 | awk '{ printf "%d\t%016x\tl%d\n", $1, $1 * 99, $1 }' >fps.tsv
+run 0 "$load" -q ix fps.tsv
+mkdir docs
+echo 'one two three four five six seven' | tee docs/1 docs/2 >plain.txt
+run 2 "$query" repair new ix
+says "repair: 'new' is no index, and 'ix' is one: INDEX comes first"
+run 2 "$query" plan 1000000
+says 'plan: --documents 1000000 says how many there are'
+for index in hbase:pages redis:pages; do
+	run 2 "$load" $index fps.tsv
+	says "'$index' is a directory; an index in an engine is named ${index%pages}//HOST/NAME"
+	run 2 "$query" stats $index
+	says "'$index' is a directory; an index in an engine is named ${index%pages}//HOST/NAME"
+	run 2 "$dedup" --stream --index $index fps.tsv
+	says "'$index' is a directory; an index in an engine is named ${index%pages}//HOST/NAME"
+	[ ! -e $index ] || fail 'a directory was made'
+done
+# A directory that is called so is one.
+mv ix hbase:pages
+run 0 "$query" stats hbase:pages
+mv hbase:pages ix
+run 2 "$query" review docs
+says 'review shows the pairs of a file that simidx-dedup --evidence has written'
+run 2 "$query" search ix l3
+says 'l3: fingerprint: expected 1 to 16 hexadecimal digits, found '"'l'"' in place of digit 1; of a label: simidx-query get --label'
+run 2 "$query" delete ix --older-than 30d
+says 'ix: keeps no times, so --older-than does not fit; an index that simidx-load --times makes keeps them'
+run 2 "$dedup" - </dev/null
+says 'standard input needs its format, such as -F jsonl; of a list of names: --files-from -'
+run 2 "$dedup" </dev/null
+says "INPUT is missing: '-' is standard input, and --files-from - a list of names there"
+run 2 "$load" --files-from docs new
+says 'docs: is a directory (-r loads the files in it)'
+run 2 "$load" new https://example.org/a
+says 'nothing is fetched: curl -s URL | ... -F FORMAT -'
+
+# ---- inputs of another kind ----
+
+run 1 "$load" -F lines new plain.txt
+says "plain.txt:1: fingerprint: expected 1 to 16 hexadecimal digits, found 'o' in place of digit 1; of a text in each line: -F tsv --text-field 1"
+for rows in 'one	two:tabs: -F tsv' 'one,two:commas: -F csv'; do
+	echo "${rows%%:*}" >table.txt
+	run 1 "$load" -F lines new table.txt
+	says "; of columns between ${rows#*:}"
+done
+printf '\377\376a\0' >wide.csv
+run 2 "$load" new wide.csv
+says 'wide.csv: is UTF-16: iconv -f UTF-16 -t UTF-8 FILE | ... -F csv - reads it'
+[ ! -e new ] || fail 'an index was made of nothing'
+
+if [ -n "${SX_JSON-}" ]; then
+	echo '{"fp":"00000000000000ff","n":1}' >rows.jsonl
+	for format in csv tsv lines; do
+		run 2 "$load" -F $format new rows.jsonl
+		says 'rows.jsonl: has a JSON object in its first line: -F jsonl reads it'
+	done
+	run 1 "$load" -F jsonl new table.txt
+	says '; of columns between commas: -F csv'
+	echo 00000000000000ff >hex
+	run 1 "$load" -F jsonl new hex
+	says '; of a fingerprint in each line: -F lines'
+	[ ! -e new ] || fail 'an index was made of nothing'
+	run 0 "$load" --label-field nope new rows.jsonl
+	says 'simidx-load: no row has the member that --label-field names'
+	echo '{"fp":"ff00000000000000","nope":"x"}' >more.jsonl
+	run 0 "$load" --label-field nope new rows.jsonl more.jsonl
+	grep -q 'no row has' err && fail 'told, though a row has the member'
+fi
+
+if [ -n "${SX_TEXT-}" ]; then
+	run 2 "$load" --stop de new -r docs
+	says "simidx-load: --stop: 'en' and 'zh' are lists of words, or a FILE has one a line"
+	run 2 "$query" similar 'one two' docs/1
+	says "; A and B are files: <(echo 'some words') is one"
+	run 2 "$query" similar docs docs/1
+	says "'simidx-dedup -r' compares all files of directories"
+	run 2 "$query" search --top 5 ix 0123456789abcdef
+	says '--top goes with texts, and the queries are fingerprints; --limit N prints N documents'
+	run 0 "$dedup" plain.txt
+	says 'there is nothing to compare it with; a file with a text in each line is read by -F tsv --text-field 1'
+	run 0 "$dedup" docs/1 docs/2
+	grep -q 'nothing to compare' err && fail 'two files are not one'
+	printf 'url,Body\nhttp://a,one two three\n' >rows.csv
+	run 0 "$dedup" --text-field 2 rows.csv
+	says '1 line looks like a header, and was taken as a text: --header (rows.csv:1)'
+	run 0 "$dedup" --header --text-field Body rows.csv
+	grep -q 'like a header' err && fail 'a header is taken for a text'
+	printf 'SQLite format 3\0and more' >some.db
+	printf 'PK\3\4\0\0' >some.zip
+	run 1 "$dedup" some.db some.zip
+	says 'some.db: is an SQLite database: sqlite3 -csv FILE '"'SELECT ...' | ... -F csv -"
+	says 'some.zip: is an archive: unpack it, and give -r its directory'
+	run 1 "$dedup" rows.csv --header --text-field Body clean.csv
+	says 'clean.csv: cannot open: No such file or directory; if it is to be written: > FILE'
+fi
+finish
