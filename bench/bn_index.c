@@ -248,7 +248,6 @@ static const char figures[] =
 
 static void parse(struct bench *b, int argc, char **argv)
 {
-	uint64_t megabytes = 0;
 	int rows = 0;
 	const struct bn_option options[] = {
 		{ 'n', "documents", "N", BN_COUNT, &b->documents,
@@ -264,7 +263,7 @@ static void parse(struct bench *b, int argc, char **argv)
 		{ 'i', "insert", NULL, BN_FLAG, &b->inserts,
 		  "commit by commit instead of in bulk" },
 		{ 'f', "fill", "PCT", BN_SMALL, &b->fill, "how full blocks are made (90)" },
-		{ 'm', "memory", "MB", BN_COUNT, &megabytes, "of the loader (1024)" },
+		{ 'm', "memory", "SIZE", BN_BYTES, &b->memory, "of the loader, such as 4G (1G)" },
 		{ 't', "threads", "N", BN_SMALL, &b->threads, "of the loader (2)" },
 		{ 0 },
 	};
@@ -285,7 +284,6 @@ static void parse(struct bench *b, int argc, char **argv)
 	};
 
 	b->dir = argv[bn_parse(&usage, argc, argv)];
-	b->memory = megabytes << 20;
 	if (rows)
 		b->layout = SIMIDX_LAYOUT_ROWS;
 }

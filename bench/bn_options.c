@@ -73,6 +73,27 @@ static uint64_t number(const struct bn_option *option, const char *text)
 	return n;
 }
 
+/* As the tools write sizes. */
+static uint64_t bytes(const struct bn_option *option, const char *text)
+{
+	static const char units[] = "KMG";
+	size_t n = strlen(text);
+	const char *unit = n ? strchr(units, text[n - 1]) : NULL;
+	char digits[32];
+	uint64_t number;
+	int shift = 0;
+
+	if (unit && n <= sizeof(digits)) {
+		snprintf(digits, sizeof(digits), "%.*s", (int)n - 1, text);
+		text = digits;
+		shift = 10 * (int)(unit - units + 1);
+	}
+	number = bn_number(option->name, text);
+	if (number << shift >> shift != number)
+		bn_die("%s: %s is too large", option->name, text);
+	return number << shift;
+}
+
 static void set(const struct bn_option *option, const char *text)
 {
 	switch (option->kind) {
@@ -84,6 +105,9 @@ static void set(const struct bn_option *option, const char *text)
 		break;
 	case BN_COUNT:
 		*(uint64_t *)option->to = number(option, text);
+		break;
+	case BN_BYTES:
+		*(uint64_t *)option->to = bytes(option, text);
 		break;
 	case BN_SMALL:
 	case BN_SMALL_0:

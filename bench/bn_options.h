@@ -10,6 +10,7 @@ enum bn_kind {
 	BN_FLAG,    /**< no value; int, set to 1 */
 	BN_TEXT,    /**< const char * */
 	BN_COUNT,   /**< uint64_t, above 0 */
+	BN_BYTES,   /**< uint64_t, above 0: bytes; K, M or G behind them is 2^10, 2^20, 2^30 */
 	BN_SMALL,   /**< unsigned, above 0 */
 	BN_SMALL_0, /**< unsigned */
 };

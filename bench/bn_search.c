@@ -360,7 +360,6 @@ static const char figures[] =
 static void parse(struct bench *b, int argc, char **argv)
 {
 	const char *peers = "";
-	uint64_t megabytes = 0;
 	const struct bn_option options[] = {
 		{ 'n', "documents", "N", BN_COUNT, &b->documents, "to store (1000000)" },
 		{ 'q', "queries", "N", BN_COUNT, &b->queries, "distinct queries (100000)" },
@@ -380,7 +379,8 @@ static void parse(struct bench *b, int argc, char **argv)
 		{ 'd', "dir", "DIR", BN_TEXT, &b->setup.dir, "where indexes are built (.)" },
 		{ 'K', "keep", NULL, BN_FLAG, &b->setup.keep,
 		  "leave them there, and use those that are" },
-		{ 'm', "memory", "MB", BN_COUNT, &megabytes, "of the loader (1024)" },
+		{ 'm', "memory", "SIZE", BN_BYTES, &b->setup.memory,
+		  "of the loader, such as 4G (1G)" },
 		{ 'P', "peers", "LIST", BN_TEXT, &peers,
 		  "programs that take part, such as bench/mih.sh builds" },
 		{ 'S', "seed", "N", BN_COUNT, &b->setup.seed, "(1)" },
@@ -399,7 +399,6 @@ static void parse(struct bench *b, int argc, char **argv)
 	};
 
 	bn_parse(&usage, argc, argv);
-	b->setup.memory = megabytes << 20;
 	b->peers = bn_alloc(strlen(peers) + 1, 1);
 	strcpy(b->peers, peers);
 	snprintf(b->names, sizeof(b->names), "%s", b->works);
