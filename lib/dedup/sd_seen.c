@@ -34,12 +34,32 @@ struct sd_seen {
 	struct filter filter[MOST_FILTERS]; /* hashes are added to the last one */
 	unsigned n;
 	uint64_t lines; /* for so many more there is memory */
-	unsigned least[SD_SEEN_ASKED + 1]; /* of n hashes so many are seen, or a text is new */
+	/* Of a text with n shingles, all of them known, so many are seen, or it is new; and of the
+	   first SD_SEEN_ASKED of a text with more. */
+	unsigned least[SIMIDX_SKETCH_MOST_LEAST], least_of_many;
 };
 
-/* How many of n hashes are seen at least, of a text that has this share of them in common with one
-   that came before. */
-static unsigned least_seen(unsigned n, double share)
+/* Jaccard's quotient is rounded. */
+#define ROUNDED 1e-6
+
+/*
+ * How many of all n shingles of a text are seen at least, if an earlier one has this similarity.
+ * The similarity is at most what they share of the text with more shingles. If that is the earlier
+ * one and some of its shingles are not among those that were added, these may be shared ones; it
+ * has n / similarity at most.
+ */
+static unsigned least_of_all(unsigned n, double similarity)
+{
+	double shared = similarity * n;
+	double added = SIMIDX_SKETCH_MOST_LEAST - (1 - similarity) * n / similarity;
+
+	shared = added < shared ? added : shared;
+	return shared > ROUNDED ? (unsigned)(shared - ROUNDED) + 1 : 0;
+}
+
+/* How many of n hashes, a random sample, are seen at least, of a text that has this share of its
+   shingles in common with one that came before. */
+static unsigned least_of_sample(unsigned n, double share)
 {
 	double exactly = 1, below = 0;
 
@@ -61,8 +81,10 @@ struct sd_seen *sd_seen_open(double similarity, uint64_t most_bytes)
 	if (!seen)
 		return NULL;
 	seen->lines = most_bytes / LINE_BYTES;
-	for (unsigned n = 0; n <= SD_SEEN_ASKED; n++)
-		seen->least[n] = least_seen(n, similarity < MOST_SHARE ? similarity : MOST_SHARE);
+	for (unsigned n = 0; n < SIMIDX_SKETCH_MOST_LEAST; n++)
+		seen->least[n] = least_of_all(n, similarity);
+	seen->least_of_many = least_of_sample(SD_SEEN_ASKED, similarity < MOST_SHARE ? similarity :
+											MOST_SHARE);
 	return seen;
 }
 
@@ -113,17 +135,18 @@ static int is_seen(const struct sd_seen *seen, uint64_t hash)
 
 int sd_seen_is_new(const struct sd_seen *seen, const simidx_sketch *sketch)
 {
-	size_t n = sketch->n_least < SD_SEEN_ASKED ? sketch->n_least : SD_SEEN_ASKED;
-	unsigned n_seen = 0;
+	int has_all = sketch->n_least < SIMIDX_SKETCH_MOST_LEAST;
+	size_t n = has_all ? sketch->n_least : SD_SEEN_ASKED;
+	unsigned least = has_all ? seen->least[n] : seen->least_of_many, n_seen = 0;
 
 	if (!(sketch->flags & SIMIDX_SKETCH_LEAST))
 		return 0;
 	for (size_t i = 0; i < n; i++)
 		for (unsigned f = 0; f < seen->n; f++)
 			__builtin_prefetch(line_of(&seen->filter[f], sketch->least[i]));
-	for (size_t i = 0; i < n && n_seen < seen->least[n]; i++)
+	for (size_t i = 0; i < n && n_seen < least && n_seen + n - i >= least; i++)
 		n_seen += (unsigned)is_seen(seen, sketch->least[i]);
-	return n_seen < seen->least[n];
+	return n_seen < least;
 }
 
 /* If there is memory for none, the last one gets too many. */

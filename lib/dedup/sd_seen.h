@@ -8,9 +8,10 @@
  * A text is known by the least hashes of its runs of five tokens (SIMIDX_SKETCH_LEAST), a random
  * sample of its shingles. What came before is a set of such hashes, a Bloom filter: it says of some
  * hashes wrongly that they are there, and then a text is searched in vain; never that they are not.
- * Of the shingles of a text a share `similarity` at least is in a text that it is near to. So of
- * the first SD_SEEN_ASKED of its least hashes about that share is seen; fewer than some are with a
- * chance below SD_SEEN_CHANCE, and then it is new.
+ * Of the shingles of a text a share `similarity` at least is in a text that it is near to. So many
+ * must be seen of a short text, all of whose shingles are known. Of the first SD_SEEN_ASKED least
+ * hashes of a longer one about that share is seen; fewer than some are with a chance below
+ * SD_SEEN_CHANCE, and then it is new.
  *
  * (Bloom filter: Bloom, "Space/time trade-offs in hash coding with allowable errors", CACM 1970. In
  * cache lines: Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", WEA
@@ -22,11 +23,11 @@
 
 #include <simidx_sketch.h>
 
-/** So many of the least hashes of a text are looked up. All that it has are added, which are more:
+/** So many of the least hashes of a text that has more are looked up. All are added:
  * what is among the first ones of a text is further behind in one with more features. */
 #define SD_SEEN_ASKED 24
 
-/** Of a text that is exactly as similar to an earlier one as is asked for: to be new. */
+/** Of a longer text that is exactly as similar to an earlier one as is asked for: to be new. */
 #define SD_SEEN_CHANCE 1e-5
 
 /** Bytes of the smallest set. */

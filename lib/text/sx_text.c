@@ -52,7 +52,8 @@ static int count_stretch(simidx_text *text, const uint8_t *utf8, size_t size,
 		sx_words_hash(words);
 		rc = sx_features_count(&text->features, words, err);
 		if (text->has_least && !rc)
-			rc = sx_least_add(&text->least, words, &text->token, err);
+			rc = sx_least_add(&text->least, words, &text->spare, &text->token,
+					  err);
 		if (triples && !rc)
 			rc = sx_triples_add(triples, words->hash + words->n_old,
 					    words->n - words->n_old, err);

@@ -5,9 +5,6 @@
 
 #include <string.h>
 
-#include <unicode/utf16.h>
-#include <unicode/utf8.h>
-
 #include "text/sx_text_weight.h"
 
 /* Odd, so that the bits of all tokens count: 2^64 divided by the square root of 2. */
@@ -18,9 +15,6 @@
 
 /* Tokens of a run. */
 #define RUN 5
-
-/* Of a word, together; a token that is longer is two. */
-#define UNITS 256
 
 void sx_least_begin(sx_least *least)
 {
@@ -92,24 +86,12 @@ static int take_token(void *ctx, const char *bytes, size_t size, simidx_error *e
 }
 
 /* A word of which it is not known whether it is one token. */
-static int add_word(sx_least *least, const char *word, size_t size, sx_bytes *token,
-		    simidx_error *err)
+static int add_word(sx_least *least, const char *word, size_t size, sx_units *units,
+		    sx_bytes *token, simidx_error *err)
 {
-	UChar units[UNITS];
-	int rc = SIMIDX_OK;
+	int rc = sx_decode(units, (const uint8_t *)word, size, err);
 
-	for (size_t i = 0; i < size && !rc;) {
-		size_t n = 0;
-
-		while (i < size && n < UNITS - 1) {
-			UChar32 c;
-
-			U8_NEXT_UNSAFE(word, i, c);
-			U16_APPEND_UNSAFE(units, n, c);
-		}
-		rc = sx_han_split(units, n, 1, token, take_token, least, err);
-	}
-	return rc;
+	return rc ? rc : sx_han_split(units->at, units->n, 1, token, take_token, least, err);
 }
 
 /* A letter or digit of ASCII, as folded words have them. */
@@ -130,7 +112,8 @@ static size_t count_others(const char *bytes, size_t n)
 	return others;
 }
 
-int sx_least_add(sx_least *least, const sx_words *words, sx_bytes *token, simidx_error *err)
+int sx_least_add(sx_least *least, const sx_words *words, sx_units *units, sx_bytes *token,
+		 simidx_error *err)
 {
 	size_t i = words->n_old, n = words->n - i, from = sx_words_start(words, i);
 	int rc = SIMIDX_OK;
@@ -144,7 +127,7 @@ int sx_least_add(sx_least *least, const sx_words *words, sx_bytes *token, simidx
 			size_t size = words->end[i] - from;
 
 			if (count_others(word, size))
-				rc = add_word(least, word, size, token, err);
+				rc = add_word(least, word, size, units, token, err);
 			else
 				add_tokens(least, &words->hash[i], 1);
 		}

@@ -34,10 +34,11 @@ void sx_least_begin(sx_least *least);
 /**
  * Add the runs that end with the words of a batch that has been hashed, but the old one.
  *
- * @param token  a buffer
+ * @param units, token  buffers
  * @return 0 or the code in err: SIMIDX_E_NOMEM
  */
-int sx_least_add(sx_least *least, const sx_words *words, sx_bytes *token, simidx_error *err);
+int sx_least_add(sx_least *least, const sx_words *words, sx_units *units, sx_bytes *token,
+		 simidx_error *err);
 
 /** What a sketch has of the text so far. */
 void sx_least_finish(const sx_least *least, simidx_sketch *sketch);

@@ -110,15 +110,17 @@ static double chance(unsigned n, unsigned k, double share)
 	return sum;
 }
 
-/* How many of the first n hashes of a text must be seen, so that it is not new. */
-static unsigned least_seen(unsigned n)
+/* How many hashes of a text with n of them must be seen, the last or the first ones, so that it is
+   not new. */
+static unsigned least_seen(unsigned n, int are_last)
 {
 	simidx_sketch earlier = random_sketch(MOST), text;
 
 	add(&earlier);
 	for (unsigned k = 0;; k++) {
 		text = random_sketch(n);
-		memcpy(text.least, earlier.least, k * sizeof(*text.least));
+		memcpy(text.least + (are_last ? n - k : 0), earlier.least,
+		       k * sizeof(*text.least));
 		if (!sd_seen_is_new(seen, &text))
 			return k;
 		sxt_must(k < n);
@@ -127,16 +129,50 @@ static unsigned least_seen(unsigned n)
 
 static const double similarities[] = { .01, .3, .5, .7, .8, .9 };
 
-START_TEST(test_how_many_must_be_seen)
+START_TEST(test_how_many_of_a_sample_must_be_seen)
 {
 	double share = similarities[_i];
+	unsigned k;
 
 	open_seen(share);
-	for (unsigned n = 0; n <= SD_SEEN_ASKED; n++) {
-		unsigned k = least_seen(n);
+	k = least_seen(MOST, 0);
+	ck_assert(k == 0 || chance(SD_SEEN_ASKED, k, share) <= SD_SEEN_CHANCE);
+	ck_assert(k == SD_SEEN_ASKED || chance(SD_SEEN_ASKED, k + 1, share) > SD_SEEN_CHANCE);
+}
+END_TEST
 
-		ck_assert(k == 0 || chance(n, k, share) <= SD_SEEN_CHANCE);
-		ck_assert(k == n || chance(n, k + 1, share) > SD_SEEN_CHANCE);
+/* The fewest of n shingles that are seen of a text that is near to one with any number of them, by
+   trying all. Where that one has more than are added, those that are not may be shared ones. */
+static unsigned fewest_seen(unsigned n, double similarity)
+{
+	unsigned fewest = n;
+
+	for (unsigned other = 1; other <= n / similarity + 1; other++)
+		for (unsigned shared = 0; shared <= n && shared <= other; shared++) {
+			unsigned lost = other > MOST ? other - MOST : 0;
+			unsigned kept = shared > lost ? shared - lost : 0;
+
+			if (shared / (double)(n + other - shared) >= similarity && kept < fewest)
+				fewest = kept;
+		}
+	return fewest;
+}
+
+/* Of a text all of whose shingles are known: what is near is never new, and little else is not. */
+START_TEST(test_how_many_of_all_must_be_seen)
+{
+	double similarity = _i < 6 ? similarities[_i] : 1;
+
+	open_seen(similarity);
+	for (unsigned n = 0; n < MOST; n++) {
+		unsigned fewest = fewest_seen(n, similarity);
+
+		for (int are_last = 0; are_last < 2; are_last++) {
+			unsigned k = least_seen(n, are_last);
+
+			ck_assert_uint_le(k, fewest);
+			ck_assert_uint_ge(k + 1, fewest);
+		}
 	}
 }
 END_TEST
@@ -146,10 +182,10 @@ START_TEST(test_equal_texts_need_no_more_than_similar_ones)
 	unsigned k;
 
 	open_seen(.9);
-	k = least_seen(SD_SEEN_ASKED);
+	k = least_seen(MOST, 0);
 	sd_seen_close(seen);
 	open_seen(1);
-	ck_assert_uint_eq(least_seen(SD_SEEN_ASKED), k);
+	ck_assert_uint_eq(least_seen(MOST, 0), k);
 }
 END_TEST
 
@@ -182,7 +218,8 @@ END_TEST
 static const sxt_test tests[] = {
 	{ &test_what_was_added_is_not_new, 0, 1 },
 	{ &test_memory_that_is_not_enough, 0, 3 },
-	{ &test_how_many_must_be_seen, 0, 6 },
+	{ &test_how_many_of_a_sample_must_be_seen, 0, 6 },
+	{ &test_how_many_of_all_must_be_seen, 0, 7 },
 	{ &test_equal_texts_need_no_more_than_similar_ones, 0, 1 },
 	{ &test_the_last_ones_are_not_asked, 0, 1 },
 	{ &test_without_hashes_nothing_is_new, 0, 1 },
