@@ -42,17 +42,14 @@ static int compare_found(const void *a, const void *b)
 	return x->doc->fp < y->doc->fp ? -1 : x->doc->fp > y->doc->fp;
 }
 
-static unsigned sum_of(const uint8_t *weights, uint64_t differ)
-{
-	return weights ? distance(weights, differ, 0) : (unsigned)__builtin_popcountll(differ);
-}
-
 static int matches(const sxt_live *live, const simidx_query *q, const sxt_live_doc *doc,
 		   struct found *found)
 {
-	unsigned first = sum_of(q->weights, q->fp ^ doc->fp);
+	unsigned first = distance_up_to(q->weights, q->fp ^ doc->fp, q->radius);
 
-	*found = (struct found){ doc, (unsigned)__builtin_popcountll(q->fp ^ doc->fp), first };
+	if (first > q->radius)
+		return 0;
+	*found = (struct found){ doc, distance_up_to(NULL, q->fp ^ doc->fp, 64), first };
 	if (doc->time && doc->time < q->newer_than)
 		return 0;
 	if (q->flags & SIMIDX_QUERY_TEXT) {
@@ -62,8 +59,8 @@ static int matches(const sxt_live *live, const simidx_query *q, const sxt_live_d
 			return 0;
 	}
 	if (q->flags & SIMIDX_QUERY_FP2)
-		found->weighted += sum_of(q->weights2, q->fp2 ^ doc->fp2);
-	return first <= q->radius && (!q->max_bits || found->distance <= q->max_bits) &&
+		found->weighted += distance_up_to(q->weights2, q->fp2 ^ doc->fp2, q->radius2);
+	return (!q->max_bits || found->distance <= q->max_bits) &&
 	       (!(q->flags & SIMIDX_QUERY_FP2) || found->weighted <= q->radius2);
 }
 

@@ -6,17 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static unsigned sum(uint64_t differ, const uint8_t *weights)
-{
-	unsigned total = 0;
-
-	if (!weights)
-		return (unsigned)__builtin_popcountll(differ);
-	for (unsigned b = 0; b < 64; b++)
-		if (differ >> b & 1)
-			total += weights[b];
-	return total;
-}
+#include "support/sxt_weights.h"
 
 /* Of an index without second fingerprints, fp2 is not looked at. */
 static int is_empty_text(uint64_t fp, uint64_t fp2, unsigned index_flags)
@@ -32,18 +22,21 @@ static int judge(const sxt_model *m, const sxt_doc *doc, const simidx_query *q, 
 	if (doc->time && doc->time < q->newer_than)
 		return 0;
 	out->doc = doc;
-	out->distance = sum(doc->fp ^ q->fp, NULL);
-	out->first = out->weighted_distance = sum(doc->fp ^ q->fp, q->weights);
+	out->first = distance_up_to(q->weights, doc->fp ^ q->fp, q->radius);
+	if (out->first > q->radius)
+		return 0;
+	out->weighted_distance = out->first;
+	out->distance = distance_up_to(NULL, doc->fp ^ q->fp, 64);
 	out->distance2 = 0;
-	if (out->first > q->radius || (q->max_bits && out->distance > q->max_bits))
+	if (q->max_bits && out->distance > q->max_bits)
 		return 0;
 	if (!(q->flags & SIMIDX_QUERY_FP2))
 		return 1;
 	if (doc->lacks_fp2)
 		return q->weights ? (uint64_t)out->first * 144 <= (uint64_t)q->radius2 * 59
 				  : out->first <= q->radius2;
-	out->distance2 = sum(doc->fp2 ^ q->fp2, NULL);
-	out->weighted_distance += sum(doc->fp2 ^ q->fp2, q->weights2);
+	out->distance2 = distance_up_to(NULL, doc->fp2 ^ q->fp2, 64);
+	out->weighted_distance += distance_up_to(q->weights2, doc->fp2 ^ q->fp2, q->radius2);
 	return out->weighted_distance <= q->radius2;
 }
 

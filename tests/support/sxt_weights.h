@@ -45,6 +45,21 @@ static inline unsigned distance(const uint8_t *weights, uint64_t a, uint64_t b)
 	return sum;
 }
 
+/*
+ * The sum of the bits that differ, which all weigh 1 without weights; where it is more than `most`,
+ * some number above that.
+ */
+static inline unsigned distance_up_to(const uint8_t *weights, uint64_t differ, unsigned most)
+{
+	unsigned sum = 0;
+
+	if (!weights)
+		return (unsigned)__builtin_popcountll(differ);
+	for (; differ && sum <= most; differ &= differ - 1)
+		sum += weights[__builtin_ctzll(differ)];
+	return sum;
+}
+
 /* The greatest number of bits with a sum within the distance, by taking them one by one. */
 static inline unsigned count_lightest(const uint8_t *weights, uint64_t among, unsigned max)
 {
