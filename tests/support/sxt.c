@@ -168,6 +168,26 @@ void *sxt_file_read(const char *path, size_t *size)
 	return data;
 }
 
+unsigned char *sxt_find(const void *bytes, size_t size, const void *needle, size_t needle_size)
+{
+	const unsigned char *from = bytes, *wanted = needle, *at;
+	size_t rare = 0, first = needle_size < 64 ? needle_size : 64;
+
+	/* Small numbers and letters are common, zeros are most of all. */
+	for (size_t i = 1; i < first; i++)
+		if (wanted[i] > wanted[rare])
+			rare = i;
+	while (size >= needle_size &&
+	       (at = memchr(from + rare, wanted[rare], size - needle_size + 1)) != NULL) {
+		at -= rare;
+		if (!memcmp(at, wanted, needle_size))
+			return (unsigned char *)(uintptr_t)at;
+		size -= (size_t)(at + 1 - from);
+		from = at + 1;
+	}
+	return NULL;
+}
+
 void sxt_error_clear(simidx_error *err)
 {
 	memset(err, 0, sizeof(*err));

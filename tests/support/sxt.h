@@ -77,6 +77,12 @@ void sxt_file_write(const char *path, const void *data, size_t size);
 /** Read a whole file, freed by the caller; a NUL byte stands behind it. `size` may be NULL. */
 void *sxt_file_read(const char *path, size_t *size);
 
+/**
+ * As memmem(), but fast where most bytes are as rare as those of blocks: it stops at one of the
+ * needle's only. NULL: it is not there. `needle_size` > 0.
+ */
+unsigned char *sxt_find(const void *bytes, size_t size, const void *needle, size_t needle_size);
+
 /* ------------------------------------------------------------------------------------------
  * Suites
  */

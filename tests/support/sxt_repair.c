@@ -280,7 +280,7 @@ static size_t place_of(const t_entry *e)
 {
 	size_t size, at;
 	const unsigned char *bytes = map_file(&size);
-	const unsigned char *found = memmem(bytes, size, e->bytes, e->size);
+	const unsigned char *found = sxt_find(bytes, size, e->bytes, e->size);
 
 	sxt_must(found != NULL);
 	at = (size_t)(found - bytes);
@@ -294,7 +294,7 @@ void t_change_entry(const t_entry *e, size_t at, unsigned char bits)
 	const unsigned char *file = map_file(&size), *found;
 
 	/* What was changed before must not matter: the other half is looked for. */
-	found = at < n ? memmem(file, size, e->bytes, at) : memmem(file, size, e->bytes, n);
+	found = at < n ? sxt_find(file, size, e->bytes, at) : sxt_find(file, size, e->bytes, n);
 	sxt_must(found != NULL);
 	t_change_file((size_t)(found - file) + at, bits);
 	unmap_file(file, size);
@@ -323,12 +323,12 @@ static int is_in_page(const unsigned char *file, size_t size, size_t at, const t
 	unsigned char node[sizeof(e->head) + 8], *block;
 
 	if (e->size != T_PAGE - T_PAGE_HEADER)
-		return memmem(file + at, T_PAGE, e->bytes, e->size) != NULL;
-	block = memmem(file, size, e->bytes, e->size);
+		return sxt_find(file + at, T_PAGE, e->bytes, e->size) != NULL;
+	block = sxt_find(file, size, e->bytes, e->size);
 	sxt_must(block != NULL);
 	memcpy(node, e->head, e->head_size);
 	sx_store_le64(node + e->head_size, (uint64_t)(block - file) / T_PAGE);
-	return memmem(file + at, T_PAGE, node, e->head_size + 8) != NULL;
+	return sxt_find(file + at, T_PAGE, node, e->head_size + 8) != NULL;
 }
 
 void t_damage_leaf_of(const t_entry *e)

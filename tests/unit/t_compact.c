@@ -328,7 +328,7 @@ static void make_secrets(const simidx_create_options *o, int merges)
 
 static int has(const unsigned char *file, size_t size, const void *bytes, size_t n)
 {
-	return memmem(file, size, bytes, n) != NULL;
+	return sxt_find(file, size, bytes, n) != NULL;
 }
 
 /* A fingerprint in either order of bytes, as it is and as each table has it. */
