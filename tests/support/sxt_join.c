@@ -94,13 +94,13 @@ static void judge(const sxt_join_docs *x, const sxt_join_doc *a, const sxt_join_
 	int has_ids = !(x->flags & SIMIDX_CREATE_NO_IDS);
 	int counts = o->flags & SIMIDX_JOIN_FP2 && x->flags & y->flags & SIMIDX_CREATE_FP2;
 	unsigned radius2 = o->radius2 == SIMIDX_JOIN_DEFAULT_RADIUS ? 16 : o->radius2;
-	simidx_pair pair = { a->id, b->id, a->fp, b->fp, 0, -1, NULL, NULL, 0, 0 };
-	unsigned d2 = (unsigned)__builtin_popcountll(a->fp2 ^ b->fp2);
+	unsigned distance = (unsigned)__builtin_popcountll(a->fp ^ b->fp), d2;
+	simidx_pair pair = { a->id, b->id, a->fp, b->fp, distance, -1, NULL, NULL, 0, 0 };
 
-	pair.distance = (unsigned)__builtin_popcountll(a->fp ^ b->fp);
+	d2 = (unsigned)__builtin_popcountll(a->fp2 ^ b->fp2);
 	if (counts && !a->lacks_fp2 && !b->lacks_fp2)
 		pair.distance2 = (int)d2;
-	if (a->is_gone || b->is_gone || pair.distance > o->radius)
+	if (a->is_gone || b->is_gone)
 		return;
 	if (counts && pair.distance + (pair.distance2 < 0 ? 0 : d2) > radius2)
 		return;
@@ -119,13 +119,28 @@ static void judge(const sxt_join_docs *x, const sxt_join_doc *a, const sxt_join_
 	push(out, &pair);
 }
 
-/* Without ids equal fingerprints are one. */
-static int is_repeated(const sxt_join_docs *docs, size_t i)
+/* Whether more than `most` bits differ. */
+static int is_far(uint64_t a, uint64_t b, unsigned most)
 {
-	for (size_t j = 0; docs->flags & SIMIDX_CREATE_NO_IDS && j < i; j++)
-		if (docs->at[j].fp == docs->at[i].fp)
-			return 1;
-	return 0;
+	uint64_t differ = a ^ b;
+
+	for (; differ && most; most--)
+		differ &= differ - 1;
+	return differ != 0;
+}
+
+/* Which documents count: without ids equal fingerprints are one, the first. Freed by the caller. */
+static unsigned char *find_counted(const sxt_join_docs *docs)
+{
+	unsigned char *counts = sx_calloc(docs->n + 1, 1);
+
+	sxt_must(counts != NULL);
+	for (size_t i = 0; i < docs->n; i++) {
+		counts[i] = 1;
+		for (size_t j = 0; docs->flags & SIMIDX_CREATE_NO_IDS && j < i; j++)
+			counts[i] &= docs->at[j].fp != docs->at[i].fp;
+	}
+	return counts;
 }
 
 sxt_join_pairs sxt_join_expect(const sxt_join_docs *docs, const sxt_join_docs *other,
@@ -133,14 +148,14 @@ sxt_join_pairs sxt_join_expect(const sxt_join_docs *docs, const sxt_join_docs *o
 {
 	sxt_join_pairs out = { 0 };
 	const sxt_join_docs *y = other ? other : docs;
+	unsigned char *counts = find_counted(docs), *counts_y = find_counted(y);
 
-	for (size_t i = 0; i < docs->n; i++) {
-		if (is_repeated(docs, i))
-			continue;
-		for (size_t j = other ? 0 : i + 1; j < y->n; j++)
-			if (!is_repeated(y, j))
+	for (size_t i = 0; i < docs->n; i++)
+		for (size_t j = other ? 0 : i + 1; counts[i] && j < y->n; j++)
+			if (!is_far(docs->at[i].fp, y->at[j].fp, options->radius) && counts_y[j])
 				judge(docs, &docs->at[i], y, &y->at[j], options, &out);
-	}
+	free(counts);
+	free(counts_y);
 	sxt_join_sort(&out);
 	return out;
 }
