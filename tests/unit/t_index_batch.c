@@ -153,6 +153,7 @@ static void set_like(simidx_query *q, size_t n, unsigned variant)
 static void check_form(const char *plan, int form, size_t fresh)
 {
 	static const unsigned flags[N_FORMS] = { SIMIDX_CREATE_FP2, SIMIDX_CREATE_NO_IDS };
+	size_t n = sxt_is_long() ? 300 : 100;
 	simidx *index;
 
 	sxt_model_init(&model, form == 2 ? 48 : 64, flags[form]);
@@ -163,15 +164,15 @@ static void check_form(const char *plan, int form, size_t fresh)
 		index->block_index_cache->max_bytes = SIMIDX_BLOCK_INDEX_NEVER;
 	probe_always(index);
 	index->tuning.batch_sorted_from = 1;
-	index->tuning.batch_slice = 90;
+	index->tuning.batch_slice = n * 3 / 10;
 	for (unsigned k = 0; k <= 7; k++)
 		for (unsigned v = 0; v < 6; v++) {
-			simidx_query *q = queries_near(300, k);
+			simidx_query *q = queries_near(n, k);
 
-			set_like(q, 300, v + 5 * k);
+			set_like(q, n, v + 5 * k);
 			if (k < 4)
-				ck_assert_int_eq(is_sorted(index, q, 300), form < 2);
-			t_batch_check(index, q, 300, 1 + (k + v) % MAX_THREADS);
+				ck_assert_int_eq(is_sorted(index, q, n), form < 2);
+			t_batch_check(index, q, n, 1 + (k + v) % MAX_THREADS);
 			free(q);
 		}
 	simidx_close(index);
