@@ -20,7 +20,7 @@
 #include "support/sxt_model.h"
 #include "util/sx_bytes.h"
 
-#define MERGED 8000
+#define MERGED 4000
 #define DOCUMENTS (MERGED + 400) /* the last ones are fresh rows */
 #define ADDED 1500 /* enough to fall into all blocks */
 
