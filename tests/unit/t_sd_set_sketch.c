@@ -12,6 +12,7 @@
 
 #include "dedup/sd_set_sketch.h"
 #include "support/sxt.h"
+#include "util/sx_sort.h"
 
 #define MOST 20000
 
@@ -26,13 +27,6 @@ static size_t a_size, b_size;
 static void start(void)
 {
 	rng.state = 36;
-}
-
-static int compare_hashes(const void *x, const void *y)
-{
-	const uint64_t *p = x, *q = y;
-
-	return (*p > *q) - (*p < *q);
 }
 
 static double estimate(void)
@@ -54,8 +48,7 @@ static double compare(size_t n, size_t m, size_t both)
 	memcpy(b, a, both * sizeof(*b));
 	for (size_t i = both; i < m; i++)
 		b[i] = sxt_rng_u64(&rng);
-	qsort(a, n, sizeof(*a), compare_hashes);
-	qsort(b, m, sizeof(*b), compare_hashes);
+	sxt_must(!sx_sort_u64(a, n) && !sx_sort_u64(b, m));
 	a_size = sd_set_sketch_make(a, n, n, a_sketch);
 	b_size = sd_set_sketch_make(b, m, m, b_sketch);
 	return estimate();
