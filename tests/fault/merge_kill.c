@@ -191,19 +191,34 @@ static void check_next_writer(void)
 	simidx_close(index);
 }
 
+/* Whether the merge takes n commits at least. */
+static int takes_commits(unsigned n)
+{
+	unsigned argument = 2 * n;
+	int status;
+
+	restore();
+	status = sxt_proc_run(merge_until_killed, &argument);
+	ck_assert(status == 0 || status == SXT_KILLED);
+	return status == SXT_KILLED;
+}
+
 /* Commits that the whole merge takes. */
 static unsigned count_commits(void)
 {
-	unsigned n = 0, argument;
-	int status = SXT_KILLED;
+	unsigned takes = 1, more = 2;
 
-	while (status == SXT_KILLED) {
-		argument = 2 * ++n;
-		restore();
-		status = sxt_proc_run(merge_until_killed, &argument);
+	for (; takes_commits(more); more *= 2)
+		takes = more;
+	while (more - takes > 1) {
+		unsigned middle = takes + (more - takes) / 2;
+
+		if (takes_commits(middle))
+			takes = middle;
+		else
+			more = middle;
 	}
-	ck_assert_int_eq(status, 0);
-	return n - 1;
+	return takes;
 }
 
 static const sxt_variant variants[] = {
