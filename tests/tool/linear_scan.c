@@ -190,7 +190,7 @@ static int is_near(const struct rule *rule, uint64_t fp, uint64_t fp2, struct hi
 	const struct document *d = hit->document;
 
 	hit->distance = __builtin_popcountll(fp ^ d->fp);
-	if (hit->distance > rule->bits)
+	if (hit->distance > rule->bits || (rule->is_plain && hit->distance > rule->radius))
 		return 0;
 	hit->weighted = weigh(rule, fp ^ d->fp, 0);
 	if (hit->weighted > rule->radius)
