@@ -5,10 +5,10 @@
 # simidx-load --write insert killed at any moment: no index, or one that opens, is sound and holds whole
 # batches. SIMIDX_LONG=1 does it more often.
 . "$SX_SRCDIR/tests/tool/tool_lib.sh"
-rounds=20
+rounds=12
 [ -z "${SIMIDX_LONG-}" ] || rounds=200
 RANDOM=1
-"$helpers/linear_scan" documents 250000 11 >documents.tsv
+"$helpers/linear_scan" documents 210000 11 >documents.tsv
 
 # How long it takes when nobody disturbs it, in milliseconds.
 started=$(date +%s%N)
@@ -27,7 +27,7 @@ check() {
 	run 0 "$query" dump index
 	lines=$(wc -l <out)
 	case $lines in
-	250000) all=$((all + 1)) ;;
+	210000) all=$((all + 1)) ;;
 	0) empty=$((empty + 1)) ;;
 	100000 | 200000) part=$((part + 1)) ;;
 	*) fail "$lines documents are no whole batches" ;;
@@ -38,7 +38,7 @@ check() {
 # On a machine with other work it may take more rounds until one is killed between its commits.
 for ((round = 0; round < rounds || ((killed == 0 || part == 0) && round < 20 * rounds); round++)); do
 	# Every third round goes on with what the one before left.
-	if [ $((round % 3)) -eq 0 ] || [ ! -e index ] || [ "$lines" -eq 250000 ]; then
+	if [ $((round % 3)) -eq 0 ] || [ ! -e index ] || [ "$lines" -eq 210000 ]; then
 		rm -rf index
 		lines=0
 	fi
@@ -61,7 +61,7 @@ echo "$round rounds, $killed killed: no index $none, empty $empty, part $part, a
 
 # And the next load finishes the work, merges included.
 [ -e index ] || lines=0
-if [ "$lines" -lt 250000 ]; then
+if [ "$lines" -lt 210000 ]; then
 	tail -n +$((lines + 1)) documents.tsv >rest.tsv
 	run 0 "$load" -q --merge always index rest.tsv
 fi
