@@ -6,14 +6,14 @@
 # that build are begun again. SIMIDX_LONG=1 does it more often.
 . "$SX_SRCDIR/tests/tool/tool_lib.sh"
 export TMPDIR=$tmp
-rounds=8
+rounds=5
 [ -z "${SIMIDX_LONG-}" ] || rounds=100
 RANDOM=2
-"$helpers/linear_scan" documents 420000 23 >documents.tsv
+"$helpers/linear_scan" documents 310000 23 >documents.tsv
 # Ids are assigned, so that a row that came twice or not at all would show; bad rows between.
-head -120000 documents.tsv | cut -f 2 >one.fps
-{ echo wrong; tail -n +120001 documents.tsv | head -150000 | cut -f 2; echo x; } >two.fps
-tail -n +270001 documents.tsv | cut -f 2 >three.fps
+head -110000 documents.tsv | cut -f 2 >one.fps
+{ echo wrong; tail -n +110001 documents.tsv | head -120000 | cut -f 2; echo x; } >two.fps
+tail -n +230001 documents.tsv | cut -f 2 >three.fps
 cut -f 2 documents.tsv | awk '{ printf "%d\t%s\n", NR - 1, $1 }' >expected
 inputs=(-F lines one.fps two.fps three.fps)
 
@@ -125,8 +125,8 @@ for how in '' '--write rebuild' '--write insert'; do
 	run 1 "$load" -q $how finished "${inputs[@]}"
 	says 'simidx-load: two.fps:1: fingerprint: expected'
 	run 0 "$load" --resume finished "${inputs[@]}"
-	says 'simidx-load: finished: going on after row 420,002 of this input'
-	sums_up '0 documents inserted; index has 420,000'
+	says 'simidx-load: finished: going on after row 310,002 of this input'
+	sums_up '0 documents inserted; index has 310,000'
 	check finished
 done
 # One that was inserted in part, then built to the end.
@@ -134,7 +134,7 @@ done
 run 1 "$load" over -F lines two.fps three.fps
 says 'simidx-load: over: rebuilding'
 run 0 "$load" --resume over -F lines two.fps three.fps
-sums_up '0 documents inserted; index has 420,000'
+sums_up '0 documents inserted; index has 310,000'
 check over
 # Taking over another index is no input: what was said before stays.
 "$load" -q --ids none base -F lines one.fps
@@ -212,5 +212,5 @@ wait $loader
 
 # Without --resume the mark does not matter.
 run 0 "$load" -q --write insert piped -F lines - <<<0123456789abcdef
-[ "$("$query" dump piped | wc -l)" -eq 420001 ] || fail 'a load without --resume'
+[ "$("$query" dump piped | wc -l)" -eq 310001 ] || fail 'a load without --resume'
 finish
