@@ -128,8 +128,7 @@ if ! grep -qa __asan_init "$SX_BUILDDIR"/lib/.libs/libsimidx.*; then
 	run 0 "$load" -q --memory 64M --summary summary --from labelled taken
 	peak=$(grep -o '"peak_rss":[0-9]*' summary | cut -d : -f 2)
 	[ "$peak" -lt 150000000 ] || fail "$peak bytes in memory"
-	[ "$("$query" dump taken | md5sum)" = "$("$query" dump labelled | md5sum)" ] ||
-		fail 'other documents'
+	cmp <("$query" dump taken) <("$query" dump labelled) || fail 'other documents'
 	rm -rf labelled taken labelled.tsv
 fi
 finish
