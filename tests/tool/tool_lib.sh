@@ -122,12 +122,8 @@ until_holds() {
 # blocks_of INDEX: the numbers of the pages of blocks in an index without free pages, one a line. Blocks are on
 # overflow pages, which begin with their own number and have the flag 4 at byte 10.
 blocks_of() {
-	local page pages=$(($(stat -c %s "$1/data.mdb") / 4096))
-	for ((page = 2; page < pages; page++)); do
-		[ "$(od -An -tu8 -j $((page * 4096)) -N 8 "$1/data.mdb")" -eq $page ] || continue
-		[ "$(od -An -tu2 -j $((page * 4096 + 10)) -N 2 "$1/data.mdb")" -eq 4 ] || continue
-		echo "$page"
-	done
+	od -An -v -tu8 -w4096 "$1/data.mdb" |
+		awk 'NR > 2 && $1 == NR - 1 && int($2 / 65536) % 65536 == 4 { print $1 }'
 }
 
 # damage INDEX PAGE: ./copy is INDEX but for one bit, behind the header of the page, where the entries of even a
