@@ -69,13 +69,14 @@ run 0 "$dedup" --threads 1 --memory "$enough" -k 0 -F lines --files-from list
 run 0 "$dedup" "${least[@]}" --files-from - < <(cat list)
 [ "$(wc -l <out)" -eq 4 ] || fail 'groups of files that come again and again'
 mkdir no-rows
-awk 'BEGIN { for (i = 0; i < 40000; i++) { f = "no-rows/" i; printf "" >f; close(f); print f } }' >list
+awk -v long="$(printf 'x%.0s' {1..150})" 'BEGIN { for (i = 0; i < 16000; i++) {
+	f = "no-rows/" long i; printf "" >f; close(f); print f } }' >list
 run 2 "$dedup" "${least[@]}" --files-from - < <(printf '%s\n' one two; cat list)
 says '--memory is used up by 4 documents: all before '
 [ "$(wc -l <out)" -eq 4 ] || fail 'groups before a list was too long'
 
 # What the process has for itself stays below --memory, and a megabyte of stack for each thread.
-awk 'BEGIN { while (n++ < 400000) { x = (x * 69069 + 12345) % 4294967296
+awk 'BEGIN { while (n++ < 250000) { x = (x * 69069 + 12345) % 4294967296
 	printf "%08x%08x\n", x, (n * 40503) % 4294967296 } }' >many
 limited() {
 	(ulimit -s 1024 && ulimit -d $(((64 + 2) * 1024)) && exec "$dedup" --threads 2 --memory 64M "$@")
