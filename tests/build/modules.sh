@@ -47,14 +47,19 @@ for file in $(grep '\.cc*$' "$tmp/files"); do
 		fi
 	done
 	if [ -n "$found" ]; then
-		$SX_NM -g "$found" | sed "s|^|$file |"
+		echo "$found $file"
 	elif grep -qx "$folder" "$src/tests/build/rooms" || ls "$folder"/*.o >"$tmp/any" 2>&1; then
 		echo "lib/$file: there is no object of it below $SX_BUILDDIR" >&2
 		status=1
 	else
 		echo "$folder" >>"$tmp/not_built"
 	fi
-done >"$tmp/symbols"
+done >"$tmp/objects"
+# Each symbol after the file that its object was made of.
+cut -d ' ' -f 1 "$tmp/objects" | xargs $SX_NM -g -A | awk '
+	NR == FNR { file[$1] = $2; next }
+	{ object = $0; sub(/:.*/, "", object); sub(/^[^:]*:/, ""); print file[object], $0 }
+' "$tmp/objects" - >"$tmp/symbols"
 [ ! -e "$tmp/not_built" ] || echo "not built: $(sort -u "$tmp/not_built" | paste -s -d ' ')"
 
 awk -v rooms="$(tr '\n' ' ' <"$src/tests/build/rooms")" -v verbose=$verbose '
