@@ -104,10 +104,15 @@ fi
 # Texts, by several threads: the same rows in the same order as by one.
 if [ -n "${SX_TEXT-}" ]; then
 	mkdir texts
-	for ((i = 0; i < 400; i++)); do
-		seq $((i / 2 * 1000)) $((i / 2 * 1000 + 200)) | sed 's/^/word/' >texts/$((i + 1000))
-		echo "end $i" >>texts/$((i + 1000))
-	done
+	awk 'BEGIN {
+		for (i = 0; i < 400; i++) {
+			file = "texts/" i + 1000
+			for (word = int(i / 2) * 1000; word <= int(i / 2) * 1000 + 200; word++)
+				print "word" word >file
+			print "end " i >file
+			close(file)
+		}
+	}'
 	for threads in 1 2 5; do
 		rm -rf words
 		run 0 "$load" -q --threads $threads --commit 7 --mode if-new --emit all -r words texts
