@@ -10,7 +10,7 @@ mount -t tmpfs -o size=12m none small 2>/dev/null || skip 'not allowed to mount 
 trap 'umount -l "$tmp/small"; rm -rf "$tmp"' EXIT
 "$helpers/linear_scan" documents 1200000 31 | cut -f 2 >all.fps
 head -50000 all.fps >few.fps
-gzip -k all.fps
+gzip -1 -k all.fps
 free() {
 	df --output=avail small | tail -1
 }
