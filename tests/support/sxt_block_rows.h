@@ -31,6 +31,17 @@ static inline uint64_t t_block_key(const sx_block *block, size_t i)
 	return key;
 }
 
+/* Keys from number `from` on; freed by the caller. */
+static inline uint64_t *t_block_keys(const sx_block *block, size_t from, size_t n)
+{
+	uint64_t *keys = calloc(n + 1, sizeof(*keys));
+	sx_coded coded = sx_block_coded(block);
+
+	sxt_must(keys != NULL);
+	sx_kernel_best()->decode(&coded, from, n, keys);
+	return keys;
+}
+
 /* How far key i lies behind the one before. */
 static inline uint64_t t_gap(sxt_rng *rng, unsigned shape, unsigned bits, size_t i, size_t n)
 {

@@ -328,12 +328,14 @@ static void check_near(const struct visited *v, const sx_block_slice *s, const s
 	const sx_probe *p = &v->task.probe[s->probe];
 	const struct wanted *w = &v->wanted[s->probe];
 	sx_lookup *l = &v->view->lookup;
-	size_t n = 0, found = 0, end = block ? block->n : s->to;
+	size_t n = 0, found = 0, from = block ? entry_at(block, p->low, 0) : s->from;
+	size_t end = block ? block->n : s->to;
+	uint64_t *decoded = block ? t_block_keys(block, from, end - from) : NULL;
 
 	if (entries_of(s))
 		found = sx_lookup_near(l, &v->task, s, entries_of(s), w->query, w->k);
-	for (size_t e = block ? entry_at(block, p->low, 0) : s->from; e < end; e++) {
-		uint64_t key = block ? t_block_key(block, e) : l->rows.key[e];
+	for (size_t e = from; e < end; e++) {
+		uint64_t key = block ? decoded[e - from] : l->rows.key[e];
 
 		if (key > p->high)
 			break;
@@ -343,6 +345,7 @@ static void check_near(const struct visited *v, const sx_block_slice *s, const s
 		sxt_must_eq(l->keys[n++], key);
 	}
 	sxt_must_eq(n, found);
+	free(decoded);
 }
 
 static int visit_rough(void *ctx, const sx_block_slice *s, enum sx_next *next, simidx_error *err)
