@@ -22,8 +22,8 @@
 #include "support/sxt_fixture.h"
 #include "support/sxt_model.h"
 
-#define MERGED 2000
-#define ALL 2300
+#define MERGED 1200
+#define ALL 1500
 
 static sxt_model model;
 static sxt_rng rng;
