@@ -284,6 +284,16 @@ typedef struct found {
 	uint8_t probed[SX_MAX_TABLES][65536]; /* by permuted value */
 } found;
 
+/* All 65,536 fingerprints as each table of the plan has them. */
+static uint16_t permuted[SX_MAX_TABLES][65536];
+
+static void permute_all(const sx_plan *plan)
+{
+	for (unsigned t = 0; t < plan->n_tables; t++)
+		for (uint64_t x = 0; x < 65536; x++)
+			permuted[t][x] = (uint16_t)sx_permute(&plan->table[t], x);
+}
+
 static void mark(const sx_probes *probes, found *f)
 {
 	uint64_t value;
@@ -308,7 +318,7 @@ static void check_found(const sx_plan *plan, uint64_t fp, const uint8_t *weights
 	for (x = 0; x < 65536; x++) {
 		n_found = n_first = 0;
 		for (t = 0; t < plan->n_tables; t++) {
-			if (!f.probed[t][sx_permute(&plan->table[t], x)])
+			if (!f.probed[t][permuted[t][x]])
 				continue;
 			n_found++;
 			n_first += sx_patterns_is_first(end, weights, t, x ^ fp) != 0;
@@ -336,7 +346,7 @@ static void check_nearest(const sx_plan *plan, uint64_t fp, const uint8_t *weigh
 	mark(probes, &f);
 	for (x = 0; x < 65536; x++) {
 		for (n = t = 0; t < plan->n_tables; t++)
-			n += f.probed[t][sx_permute(&plan->table[t], x)];
+			n += f.probed[t][permuted[t][x]];
 		if (!n && distance(weights, x, fp) == (unsigned)(end->complete_to + 1))
 			return;
 	}
@@ -354,6 +364,7 @@ START_TEST(test_complete_to)
 
 	sxt_rng_init(&rng, (uint64_t)_i);
 	make(&plan, _i, 16);
+	permute_all(&plan);
 	for (kind = 0; kind < 16; kind++) {
 		uint64_t fp = sxt_rng_u64(&rng) & 0xffff;
 
@@ -381,6 +392,7 @@ START_TEST(test_all_patterns_are_found)
 
 	sxt_rng_init(&rng, (uint64_t)_i);
 	make(&plan, _i, 16);
+	permute_all(&plan);
 	for (kind = 0; kind < 24; kind++) {
 		uint64_t fp = sxt_rng_u64(&rng) & 0xffff;
 		unsigned sum, most;
