@@ -6,7 +6,7 @@
 # that build are begun again. SIMIDX_LONG=1 does it more often.
 . "$SX_SRCDIR/tests/tool/tool_lib.sh"
 export TMPDIR=$tmp
-rounds=5
+rounds=8
 [ -z "${SIMIDX_LONG-}" ] || rounds=100
 RANDOM=2
 "$helpers/linear_scan" documents 310000 23 >documents.tsv

@@ -5,7 +5,7 @@
 # simidx-load --write insert killed at any moment: no index, or one that opens, is sound and holds whole
 # batches. SIMIDX_LONG=1 does it more often.
 . "$SX_SRCDIR/tests/tool/tool_lib.sh"
-rounds=12
+rounds=20
 [ -z "${SIMIDX_LONG-}" ] || rounds=200
 RANDOM=1
 "$helpers/linear_scan" documents 210000 11 >documents.tsv
