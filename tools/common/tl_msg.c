@@ -187,6 +187,16 @@ int tl_progress_wanted(void)
 	return !is_quiet && isatty(STDERR_FILENO);
 }
 
+int tl_progress_due(double *shown)
+{
+	double now;
+
+	if (!tl_progress_wanted() || (now = tl_seconds()) - *shown < TL_PROGRESS_SECONDS)
+		return 0;
+	*shown = now;
+	return 1;
+}
+
 /* Columns of the terminal; the last one stays free, as some begin a new line after it. */
 static int progress_width(void)
 {
@@ -213,12 +223,10 @@ void tl_progress_show(const char *format, ...)
 void tl_progress_phase(void *ctx, const char *phase, uint64_t done, uint64_t total)
 {
 	static double shown;
-	double now = tl_seconds();
 
 	(void)ctx;
-	if (now - shown < TL_PROGRESS_SECONDS)
+	if (!tl_progress_due(&shown))
 		return;
-	shown = now;
 	if (total)
 		tl_progress_show("%s %.0f %%", phase, 100.0 * (double)done / (double)total);
 	else
@@ -260,6 +268,12 @@ void tl_stop_on_signals(void)
 int tl_stop_requested(void)
 {
 	return stop_signals > 0;
+}
+
+int tl_stop_wanted(void *ctx)
+{
+	(void)ctx;
+	return tl_stop_requested();
 }
 
 double tl_seconds(void)

@@ -65,6 +65,13 @@ int tl_usage_error(const char *format, ...) __attribute__((format(printf, 1, 2))
 int tl_progress_wanted(void);
 
 /**
+ * Whether it would be seen, and the last one is old enough.
+ *
+ * @param shown  when that was; then set to now
+ */
+int tl_progress_due(double *shown);
+
+/**
  * Replace the progress line, of ASCII: what is wider than the terminal is cut off. Only where
  * tl_progress_wanted().
  */
@@ -84,6 +91,9 @@ void tl_stop_on_signals(void);
 
 /** Whether a signal asked to stop. */
 int tl_stop_requested(void);
+
+/** The same, as a callback of the library. */
+int tl_stop_wanted(void *ctx);
 
 /** Seconds of a clock that only goes forward. */
 double tl_seconds(void);

@@ -66,12 +66,6 @@ static int read_text(void *ctx, unsigned thread, const simidx_dedup_place *place
 	return 0;
 }
 
-static int is_stopped(void *ctx)
-{
-	(void)ctx;
-	return tl_stop_requested();
-}
-
 static int begin(struct work *work)
 {
 	struct dd_anew *anew = work->anew;
@@ -95,7 +89,7 @@ static int begin(struct work *work)
 	how.batch_bytes = memory.batch_bytes;
 	how.unsearched_bytes = memory.unsearched;
 	how.tmpdir = anew->dir;
-	how.calls = (simidx_dedup_calls){ work, hear_decided, NULL, read_text, is_stopped,
+	how.calls = (simidx_dedup_calls){ work, hear_decided, NULL, read_text, tl_stop_wanted,
 					  NULL };
 	if (simidx_dedup_open(dd_index_handle(work->index), dd_index_writer(work->index), &how,
 			      &work->dedup, &err))
@@ -147,12 +141,9 @@ static int add(struct work *work, struct dd_member *member, struct in_room *labe
 void dd_anew_progress(double *shown, uint64_t n, const char *what)
 {
 	char number[TL_NUMBER_SIZE];
-	double now;
 
-	if (!tl_progress_wanted() || (now = tl_seconds()) - *shown < TL_PROGRESS_SECONDS)
-		return;
-	*shown = now;
-	tl_progress_show("%s documents of groups %s", tl_write_count(n, number), what);
+	if (tl_progress_due(shown))
+		tl_progress_show("%s documents of groups %s", tl_write_count(n, number), what);
 }
 
 int dd_anew_decide(struct dd_anew *anew, struct dd_member **order, size_t n)

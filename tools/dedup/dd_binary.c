@@ -152,15 +152,13 @@ static void close_again(const struct again *again)
 static int show_progress(struct dd_binary *binary)
 {
 	char n[2][TL_NUMBER_SIZE];
-	double now;
 
 	if (tl_stop_requested())
 		return tl_error("stopped by a signal");
-	if (!tl_progress_wanted() || (now = tl_seconds()) - binary->shown < TL_PROGRESS_SECONDS)
-		return 0;
-	binary->shown = now;
-	tl_progress_show("%s of %s files that are no texts compared",
-			 tl_write_count(binary->n_read, n[0]), tl_write_count(binary->n, n[1]));
+	if (tl_progress_due(&binary->shown))
+		tl_progress_show("%s of %s files that are no texts compared",
+				 tl_write_count(binary->n_read, n[0]),
+				 tl_write_count(binary->n, n[1]));
 	return 0;
 }
 

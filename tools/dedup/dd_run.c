@@ -127,12 +127,6 @@ static int skips(void *ctx, uint64_t handle)
 	return dd_output_skips(((struct run *)ctx)->output, handle);
 }
 
-static int is_stopped(void *ctx)
-{
-	(void)ctx;
-	return tl_stop_requested();
-}
-
 /* What the library returned, or one of the calls above, which have told of it. */
 static int tell(const struct run *run, int rc, simidx_error *err)
 {
@@ -160,7 +154,7 @@ static int open_dedup(struct run *run)
 	how.unsearched_bytes = run->memory.unsearched;
 	how.tmpdir = dd_room_path(run->room);
 	how.calls = (simidx_dedup_calls){ run,	     hear_decided, hear_committing,
-					  read_text, is_stopped,   skips };
+					  read_text, tl_stop_wanted, skips };
 	if (run->against) {
 		how.against = dd_against_handles(run->against);
 		how.n_against = run->options->against.n;

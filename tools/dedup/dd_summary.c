@@ -55,12 +55,11 @@ void dd_summary_progress(struct dd_summary *all, const struct dd_options *option
 	char left[TL_NUMBER_SIZE], percent[24 + TL_NUMBER_SIZE] = "";
 	uint64_t total = options->total_bytes;
 	struct dd_output_counts counts;
-	double now, seconds;
+	double seconds;
 
-	if (!tl_progress_wanted() || (now = tl_seconds()) - all->shown < TL_PROGRESS_SECONDS)
+	if (!tl_progress_due(&all->shown))
 		return;
-	all->shown = now;
-	seconds = now - all->started;
+	seconds = all->shown - all->started;
 	dd_output_count(output, &counts);
 	if (bytes && total > bytes)
 		snprintf(percent, sizeof(percent), "%.0f %%%s, ",

@@ -102,6 +102,9 @@ int qr_again(struct qr_context *ctx, int rc, simidx_error *err);
 /** As qr_try_open(). Returns 0, or TL_TROUBLE with a message. */
 int qr_open(struct qr_context *ctx);
 
+/** If it is time for it, show how many documents are done; `what` is done. */
+void qr_show_documents(const struct qr_context *ctx, const char *what, uint64_t done);
+
 /** Read the DATE of an option by tl_time_parse_cut(). Returns 0, or TL_TROUBLE with a message. */
 int qr_read_cut(const char *option, const char *text, uint32_t *out);
 

@@ -25,12 +25,6 @@ struct options {
 	int wait_ms;
 };
 
-static int ask_stop(void *ctx)
-{
-	(void)ctx;
-	return tl_stop_requested();
-}
-
 static int print_report(const struct qr_context *ctx, const char *path,
 			const simidx_compact_report *report)
 {
@@ -98,7 +92,7 @@ static int run_compact(struct qr_context *ctx, int argc, char **argv)
 	how.flags = (ctx->is_static ? SIMIDX_OPEN_STATIC : 0) |
 		    (ctx->force ? SIMIDX_OPEN_FORCE : 0);
 	how.progress = tl_progress_wanted() ? tl_progress_phase : NULL;
-	how.stop = ask_stop;
+	how.stop = tl_stop_wanted;
 	/*
 	 * While NEW is made, another index may take the place of INDEX: then that one is compacted.
 	 */

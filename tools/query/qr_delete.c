@@ -160,19 +160,6 @@ static void tell_part(const struct deletion *d)
 		  count == 1 ? "document was" : "documents were");
 }
 
-static void note_progress(void *arg, const char *phase, uint64_t done, uint64_t total)
-{
-	(void)arg;
-	if (tl_progress_wanted())
-		tl_progress_phase(NULL, phase, done, total);
-}
-
-static int is_stopped(void *arg)
-{
-	(void)arg;
-	return tl_stop_requested();
-}
-
 /*
  * Where another writer was in the way the library begins with a new walk. So it may wait longer
  * each time, and comes to an end also beside one who writes all the time.
@@ -188,8 +175,7 @@ static int delete_older(struct deletion *d)
 		rc = begin(d, &err);
 		if (rc)
 			break;
-		simidx_set_progress(d->ctx->index, note_progress, NULL);
-		rc = simidx_writer_delete_older(d->writer, d->cut, is_stopped, NULL, &d->n, &err);
+		rc = simidx_writer_delete_older(d->writer, d->cut, tl_stop_wanted, NULL, &d->n, &err);
 		if (rc == SIMIDX_E_BUSY) {
 			close_writer(d);
 			d->slice_ms = d->slice_ms < INT_MAX / 2 ? d->slice_ms * 2 : d->slice_ms;
@@ -222,7 +208,7 @@ static int count_older(struct deletion *d)
 	while (!rc) {
 		rc = simidx_walk_next(walk, &document, &err);
 		count += !rc && document.flags & SIMIDX_MATCH_TIME && document.time < d->cut;
-		if (++done % 1024 == 0 && tl_progress_wanted())
+		if (++done % 1024 == 0)
 			tl_progress_phase(NULL, "counting", done, d->ctx->info.documents);
 	}
 	simidx_walk_close(walk);

@@ -38,22 +38,6 @@ static void print_tsv(const struct qr_context *ctx, const simidx_match *document
 	putchar('\n');
 }
 
-/* For somebody who waits while the documents go elsewhere. */
-static void show_progress(const struct qr_context *ctx, uint64_t done)
-{
-	static double started, shown;
-	double now = tl_seconds();
-	char text[2][TL_NUMBER_SIZE];
-
-	if (!started)
-		started = now;
-	if (now - started < 1 || now - shown < TL_PROGRESS_SECONDS)
-		return;
-	shown = now;
-	tl_progress_show("dump: %s of %s documents", tl_write_count(done, text[0]),
-			 tl_write_count(ctx->info.documents, text[1]));
-}
-
 /*
  * Begin a walk; of a full dump print the first line. Documents that come meanwhile do no harm: the
  * next id is read after the walk has begun, so that it is above all ids in it, and the mark before.
@@ -84,7 +68,7 @@ static int begin(struct qr_context *ctx, int is_full, simidx_walk **walk, simidx
 
 static int dump(struct qr_context *ctx, enum format format)
 {
-	int shows_progress = tl_progress_wanted() && !ctx->width;
+	double started = tl_seconds();
 	simidx_walk *walk = NULL;
 	simidx_match document;
 	simidx_error err;
@@ -114,8 +98,9 @@ static int dump(struct qr_context *ctx, enum format format)
 		else
 			print_tsv(ctx, &document);
 		done += !rc;
-		if (shows_progress && done % 1024 == 0)
-			show_progress(ctx, done);
+		/* For somebody who waits while the documents go elsewhere. */
+		if (!ctx->width && done % 1024 == 0 && tl_seconds() - started >= 1)
+			qr_show_documents(ctx, "dump", done);
 	}
 	simidx_walk_close(walk);
 	if (!code && rc == SIMIDX_E_END && format == FULL)

@@ -108,22 +108,8 @@ static int write_failed(const struct export *export)
 	return ferror(export->index.out) || ferror(export->documents.out);
 }
 
-static void show_progress(const struct qr_context *ctx, const struct export *export)
-{
-	static double shown;
-	double now = tl_seconds();
-	char text[2][TL_NUMBER_SIZE];
-
-	if (now - shown < TL_PROGRESS_SECONDS)
-		return;
-	shown = now;
-	tl_progress_show("export: %s of %s documents", tl_write_count(export->hbase.count, text[0]),
-			 tl_write_count(ctx->info.documents, text[1]));
-}
-
 static int put_documents(struct qr_context *ctx, struct export *export, simidx_walk *walk)
 {
-	int shows_progress = tl_progress_wanted();
 	simidx_match document;
 	simidx_error err;
 	int rc = 0;
@@ -132,8 +118,8 @@ static int put_documents(struct qr_context *ctx, struct export *export, simidx_w
 		rc = qr_hbase_put(&export->hbase, &document, &err);
 		if (rc || write_failed(export) || tl_stop_requested())
 			break;
-		if (shows_progress && export->hbase.count % 1024 == 0)
-			show_progress(ctx, export);
+		if (export->hbase.count % 1024 == 0)
+			qr_show_documents(ctx, "export", export->hbase.count);
 	}
 	tl_progress_clear();
 	if (tl_stop_requested())

@@ -38,12 +38,6 @@ const struct tl_option qr_join_rows[] = {
 	{ 0 },
 };
 
-static int stop(void *ctx)
-{
-	(void)ctx;
-	return tl_stop_requested();
-}
-
 simidx_join_options qr_join_options(const struct qr_context *ctx, const struct qr_join *join)
 {
 	const char *profile = ctx->info.profile;
@@ -58,7 +52,7 @@ simidx_join_options qr_join_options(const struct qr_context *ctx, const struct q
 	o.threads = ctx->threads;
 	if (tl_progress_wanted() && !ctx->width)
 		o.progress = tl_progress_phase;
-	o.stop = stop;
+	o.stop = tl_stop_wanted;
 	tl_stop_on_signals();
 	return o;
 }

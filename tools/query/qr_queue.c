@@ -134,12 +134,11 @@ int qr_queue_add(struct qr_queue *queue, const struct qr_query *query, const sim
 /* Where answers go elsewhere, somebody who waits for many sees how many there are. */
 static void show_progress(struct qr_queue *queue)
 {
-	double now = tl_seconds(), seconds = now - queue->started;
+	double seconds = tl_seconds() - queue->started;
 	char answers[TL_NUMBER_SIZE], rate[TL_NUMBER_SIZE];
 
-	if (seconds < SLOW_SECONDS || now - queue->shown < TL_PROGRESS_SECONDS)
+	if (seconds < SLOW_SECONDS || !tl_progress_due(&queue->shown))
 		return;
-	queue->shown = now;
 	tl_progress_show("searching: %s queries answered, %s/s",
 			 tl_write_count(queue->n_answers, answers),
 			 tl_write_count((uint64_t)((double)queue->n_answers / seconds), rate));
