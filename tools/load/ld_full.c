@@ -11,24 +11,21 @@
 
 /* ---- what is of the same kind ---- */
 
-static const char *fp2_words(const simidx_info *info)
-{
-	return info->flags & SIMIDX_CREATE_FP2 ? "second fingerprints" : "no second fingerprints";
-}
+/* What documents have or not, by the flags of their index. */
+static const struct part {
+	unsigned flag;
+	const char *words[2]; /* without the flag, and with it */
+} parts[] = {
+	{ SIMIDX_CREATE_NO_IDS, { "ids", "no ids" } },
+	{ SIMIDX_CREATE_FP2, { "no second fingerprints", "second fingerprints" } },
+	{ SIMIDX_CREATE_TIMES, { "no times", "times" } },
+	{ SIMIDX_CREATE_NOTES, { "no notes", "notes" } },
+};
+enum { IDS, FP2 };
 
-static const char *times_word(const simidx_info *info)
+static const char *words_of(const struct part *part, const simidx_info *info)
 {
-	return info->flags & SIMIDX_CREATE_TIMES ? "times" : "no times";
-}
-
-static const char *notes_word(const simidx_info *info)
-{
-	return info->flags & SIMIDX_CREATE_NOTES ? "notes" : "no notes";
-}
-
-static const char *ids_word(const simidx_info *info)
-{
-	return info->flags & SIMIDX_CREATE_NO_IDS ? "no ids" : "ids";
+	return part->words[(info->flags & part->flag) != 0];
 }
 
 /* What the documents are made from, short enough for a message. */
@@ -49,18 +46,11 @@ static int fit(const simidx_info *dump, const simidx_info *there, const char *pl
 	if (dump->bits != there->bits)
 		return tl_error("%s: the dump has fingerprints of %u bits, and %s of %u", place,
 				dump->bits, other, there->bits);
-	if ((dump->flags ^ there->flags) & SIMIDX_CREATE_NO_IDS)
-		return tl_error("%s: the dump has %s, and %s %s", place, ids_word(dump), other,
-				ids_word(there));
-	if ((dump->flags ^ there->flags) & SIMIDX_CREATE_FP2)
-		return tl_error("%s: the dump has %s, and %s %s", place, fp2_words(dump), other,
-				fp2_words(there));
-	if ((dump->flags ^ there->flags) & SIMIDX_CREATE_TIMES)
-		return tl_error("%s: the dump has %s, and %s %s", place, times_word(dump), other,
-				times_word(there));
-	if ((dump->flags ^ there->flags) & SIMIDX_CREATE_NOTES)
-		return tl_error("%s: the dump has %s, and %s %s", place, notes_word(dump), other,
-				notes_word(there));
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if ((dump->flags ^ there->flags) & parts[i].flag)
+			return tl_error("%s: the dump has %s, and %s %s", place,
+					words_of(&parts[i], dump), other,
+					words_of(&parts[i], there));
 	if (strcmp(dump->profile, there->profile))
 		return tl_error("%s: the dump is of '%.*s', and %s of '%.*s'", place,
 				profile_length(dump), profile_words(dump), other,
@@ -85,11 +75,11 @@ static int fit_options(const struct ld_options *options, const simidx_info *dump
 				place, dump->bits, options->bits);
 	if (options->no_ids >= 0 && options->no_ids == has_ids)
 		return tl_error("%s: the dump has %s, so --ids %s does not "
-				"fit", place, ids_word(dump),
+				"fit", place, words_of(&parts[IDS], dump),
 				has_ids ? "none" : "auto");
 	if (options->fp2 >= 0 && options->fp2 != has_fp2)
-		return tl_error("%s: the dump has %s, so --%s does not fit", place, fp2_words(dump),
-				options->fp2 ? "fp2" : "no-fp2");
+		return tl_error("%s: the dump has %s, so --%s does not fit", place,
+				words_of(&parts[FP2], dump), options->fp2 ? "fp2" : "no-fp2");
 	if (options->times && !(dump->flags & SIMIDX_CREATE_TIMES))
 		return tl_error("%s: the dump has no times, so --times does not fit", place);
 	return 0;

@@ -6,6 +6,7 @@
 #include "common/tl_msg.h"
 #include "input/in_full.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,24 +16,10 @@
 /* The record: a name, then numbers of 8 bytes, little-endian: four, and a hash for each name. */
 #define NAME IN_FULL_LOAD_MARK "2"
 #define NAME_SIZE 8
+enum { DIGEST = 1, FILES, ROWS, TOTAL, NAMES, RECORD_SIZE = NAMES + LD_MARK_NAMES };
+
+/* What is read of the beginning of a file. */
 #define HEAD_SIZE 65536
-#define LEAST_SIZE (NAME_SIZE + 4 * 8)
-#define MOST_SIZE (LEAST_SIZE + LD_MARK_NAMES * 8)
-
-static void put_u64(unsigned char *out, uint64_t value)
-{
-	for (int i = 0; i < 8; i++)
-		out[i] = (unsigned char)(value >> 8 * i);
-}
-
-static uint64_t get_u64(const unsigned char *in)
-{
-	uint64_t value = 0;
-
-	for (int i = 0; i < 8; i++)
-		value |= (uint64_t)in[i] << 8 * i;
-	return value;
-}
 
 /* How a file begins. Returns 0, or -1 with a message. */
 static int hash_head(const char *name, uint64_t *hash)
@@ -134,35 +121,38 @@ int ld_mark_begin(const struct ld_options *options, unsigned bits, struct ld_mar
 int ld_mark_set(const struct ld_options *options, simidx_writer *writer, simidx_loader *loader,
 		const struct ld_mark *mark)
 {
-	unsigned char bytes[MOST_SIZE] = NAME;
-	size_t size = LEAST_SIZE + mark->n_names * 8;
+	uint64_t record[RECORD_SIZE] = { [DIGEST] = htole64(mark->digest),
+					 [FILES] = htole64(mark->files),
+					 [ROWS] = htole64(mark->rows),
+					 [TOTAL] = htole64(mark->total) };
+	size_t size = (NAMES + mark->n_names) * sizeof(*record);
 	simidx_error err;
 	int rc;
 
-	put_u64(bytes + NAME_SIZE, mark->digest);
-	put_u64(bytes + NAME_SIZE + 8, mark->files);
-	put_u64(bytes + NAME_SIZE + 16, mark->rows);
-	put_u64(bytes + NAME_SIZE + 24, mark->total);
+	memcpy(record, NAME, NAME_SIZE);
 	for (size_t i = 0; i < mark->n_names; i++)
-		put_u64(bytes + LEAST_SIZE + i * 8, mark->name[i]);
-	rc = loader ? simidx_loader_set_mark(loader, bytes, size, &err)
-		    : simidx_writer_set_mark(writer, bytes, size, &err);
+		record[NAMES + i] = htole64(mark->name[i]);
+	rc = loader ? simidx_loader_set_mark(loader, record, size, &err)
+		    : simidx_writer_set_mark(writer, record, size, &err);
 	return rc ? tl_index_error(options->index, &err) : 0;
 }
 
 /* Returns 0, or -1 if it is not one of simidx-load. */
-static int parse(const unsigned char *bytes, size_t n, struct ld_mark *mark)
+static int parse(const uint64_t record[RECORD_SIZE], size_t size, struct ld_mark *mark)
 {
+	size_t n = size / sizeof(*record);
+
 	memset(mark, 0, sizeof(*mark));
-	if (n < LEAST_SIZE || n > MOST_SIZE || n % 8 || memcmp(bytes, NAME, NAME_SIZE) != 0)
+	if (n < NAMES || n > RECORD_SIZE || size % sizeof(*record) ||
+	    memcmp(record, NAME, NAME_SIZE) != 0)
 		return -1;
-	mark->digest = get_u64(bytes + NAME_SIZE);
-	mark->files = get_u64(bytes + NAME_SIZE + 8);
-	mark->rows = get_u64(bytes + NAME_SIZE + 16);
-	mark->total = get_u64(bytes + NAME_SIZE + 24);
-	mark->n_names = (n - LEAST_SIZE) / 8;
+	mark->digest = le64toh(record[DIGEST]);
+	mark->files = le64toh(record[FILES]);
+	mark->rows = le64toh(record[ROWS]);
+	mark->total = le64toh(record[TOTAL]);
+	mark->n_names = n - NAMES;
 	for (size_t i = 0; i < mark->n_names; i++)
-		mark->name[i] = get_u64(bytes + LEAST_SIZE + i * 8);
+		mark->name[i] = le64toh(record[NAMES + i]);
 	return 0;
 }
 
@@ -180,14 +170,14 @@ static int are_apart(const struct ld_mark *a, const struct ld_mark *b)
 static int get(struct ld_target *target, const struct ld_mark *own, struct ld_mark *mark)
 {
 	const struct ld_options *options = target->options;
-	unsigned char bytes[MOST_SIZE];
+	uint64_t record[RECORD_SIZE];
 	simidx_error err;
 	size_t n;
-	int rc = ld_target_mark(target, bytes, sizeof(bytes), &n, &err);
+	int rc = ld_target_mark(target, record, sizeof(record), &n, &err);
 
 	if (rc && rc != SIMIDX_E_NOT_FOUND)
 		return tl_index_error(options->index, &err);
-	if (!rc && target->documents && parse(bytes, n, mark))
+	if (!rc && target->documents && parse(record, n, mark))
 		return tl_error("%s: --resume: it does not say how far a load has come",
 				options->index);
 	/*
