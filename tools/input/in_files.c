@@ -7,6 +7,7 @@
 #include "common/tl_path.h"
 #include "input/in_guard.h"
 #include "input/in_look.h"
+#include "input/in_room.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -80,8 +81,7 @@ struct in_files {
 	size_t next_list;
 	int in_list; /* `lines` reads list number next_list - 1 */
 	struct in_lines lines;
-	char *name; /* a name from a list, NUL-terminated */
-	size_t name_size;
+	struct in_room name; /* from a list, NUL-terminated */
 	FTS *walk; /* of operand number next_operand - 1, a directory */
 	struct in_left_out left_out;
 	size_t walk_below; /* bytes of paths in it that come before what in_file.below has */
@@ -120,7 +120,7 @@ void in_files_close(struct in_files *files)
 	close_list(files);
 	close_walk(files);
 	in_lines_free(&files->lines);
-	free(files->name);
+	free(files->name.bytes);
 	free(files);
 }
 
@@ -200,20 +200,13 @@ static size_t begin_below(const char *directory)
 static enum in_result keep_name(struct in_files *files, const char *name, size_t size)
 {
 	const char *list = files->options->lists.at[files->next_list - 1];
-	char *larger;
 
 	if (memchr(name, '\0', size))
 		return fail(files, IN_REJECTED, list,
 			    "a name with a NUL byte (-0 is for lists separated by NUL)", 0);
-	if (size + 1 > files->name_size) {
-		larger = realloc(files->name, size + 1);
-		if (!larger)
-			return fail(files, IN_FATAL, list, "out of memory", 0);
-		files->name = larger;
-		files->name_size = size + 1;
-	}
-	memcpy(files->name, name, size);
-	files->name[size] = '\0';
+	if (in_room_have(&files->name, size + 1))
+		return fail(files, IN_FATAL, list, "out of memory", 0);
+	*(char *)mempcpy(files->name.bytes, name, size) = '\0';
 	return IN_ROW;
 }
 
@@ -221,12 +214,13 @@ static enum in_result keep_name(struct in_files *files, const char *name, size_t
 static int is_listed_in_vain(struct in_files *files)
 {
 	const struct in_leave_options *leave = &files->options->leave;
+	const char *name = files->name.bytes;
 	struct stat status;
 
-	if (in_leave_listed(leave, files->name, &files->left_out))
+	if (in_leave_listed(leave, name, &files->left_out))
 		return 1;
-	return leave->max_bytes && !stat(files->name, &status) && S_ISREG(status.st_mode) &&
-	       in_leave_large(leave, files->name, (uint64_t)status.st_size, &files->left_out);
+	return leave->max_bytes && !stat(name, &status) && S_ISREG(status.st_mode) &&
+	       in_leave_large(leave, name, (uint64_t)status.st_size, &files->left_out);
 }
 
 /* The next name of the list that is open; IN_END closes it. */
@@ -248,9 +242,9 @@ static enum in_result next_listed(struct in_files *files, struct in_file *file)
 	} while (rc == IN_ROW && (size == 0 || is_listed_in_vain(files)));
 	if (rc == IN_END)
 		close_list(files);
-	file->path = files->name;
+	file->path = files->name.bytes;
 	file->format = document_format(files);
-	file->below = rc == IN_ROW ? skip_slashes(files->name) : NULL;
+	file->below = rc == IN_ROW ? skip_slashes(file->path) : NULL;
 	return rc;
 }
 

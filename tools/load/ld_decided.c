@@ -39,16 +39,9 @@ int ld_decided_add(struct ld_decided *d, const struct ld_item *item, uint64_t nu
 	struct ld_decided_row *row;
 	char *to;
 
-	if (d->n == d->cap) {
-		size_t cap = d->cap ? 2 * d->cap : 256;
-
-		row = realloc(d->at, cap * sizeof(*row));
-		if (!row)
-			return tl_error("out of memory");
-		d->at = row;
-		d->cap = cap;
-	}
-	row = &d->at[d->n];
+	if (in_room_have(&d->rows, (d->n + 1) * sizeof(*row)))
+		return tl_error("out of memory");
+	row = (struct ld_decided_row *)d->rows.bytes + d->n;
 	*row = (struct ld_decided_row){ .number = number, .told = code, .now = code };
 	row->bytes = to = malloc(path + label + item->kept_size + theirs + 4);
 	if (!to)
@@ -80,7 +73,7 @@ void ld_decided_again(void *ctx, const simidx_rejudged *outcome)
 	struct ld_decided *d = ctx;
 	const struct ld_decided_row key = { .number = outcome->change };
 	struct ld_decided_row *row =
-		d->n ? bsearch(&key, d->at, d->n, sizeof(key), compare) : NULL;
+		d->n ? bsearch(&key, d->rows.bytes, d->n, sizeof(key), compare) : NULL;
 
 	if (!row)
 		return;
@@ -110,27 +103,24 @@ static void count(struct ld_report *report, const struct ld_decided_row *row)
 	}
 }
 
-uint64_t ld_decided_end(struct ld_decided *d, const struct ld_options *options,
-			struct ld_report *report)
+void ld_decided_end(struct ld_decided *d, const struct ld_options *options,
+		    struct ld_report *report)
 {
-	uint64_t had = report->undecided;
+	const struct ld_decided_row *row = d->rows.bytes;
 
-	for (size_t i = 0; i < d->n; i++) {
-		const struct ld_decided_row *row = &d->at[i];
-
+	for (size_t i = 0; i < d->n; i++, row++) {
 		if (row->now != row->told)
 			count(report, row);
 		if (!row->now || row->now == SIMIDX_E_EXISTS)
 			ld_emit_row(options, &row->item, !row->now, &row->change);
 	}
 	ld_decided_clear(d);
-	return report->undecided - had;
 }
 
 void ld_decided_clear(struct ld_decided *d)
 {
 	for (size_t i = 0; i < d->n; i++)
-		free(d->at[i].bytes);
-	free(d->at);
+		free(((struct ld_decided_row *)d->rows.bytes)[i].bytes);
+	free(d->rows.bytes);
 	memset(d, 0, sizeof(*d));
 }

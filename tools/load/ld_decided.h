@@ -10,13 +10,14 @@
 #ifndef LD_DECIDED_H
 #define LD_DECIDED_H
 
+#include "input/in_room.h"
 #include "load/ld_emit.h"
 #include "load/ld_report.h"
 
 /** All zero: none. */
 struct ld_decided {
-	struct ld_decided_row *at;
-	size_t n, cap;
+	struct in_room rows; /* struct ld_decided_row */
+	size_t n;
 };
 
 /**
@@ -32,10 +33,10 @@ void ld_decided_again(void *ctx, const simidx_rejudged *outcome);
 
 /**
  * After a commit that has decided all but some rows: count and emit what came of each, and forget
- * them. Returns how many are undecided.
+ * them.
  */
-uint64_t ld_decided_end(struct ld_decided *decided, const struct ld_options *options,
-			struct ld_report *report);
+void ld_decided_end(struct ld_decided *decided, const struct ld_options *options,
+		    struct ld_report *report);
 
 /** Forget them. */
 void ld_decided_clear(struct ld_decided *decided);

@@ -6,6 +6,7 @@
 #include "common/tl_escape.h"
 #include "common/tl_msg.h"
 #include "common/tl_options.h"
+#include "input/in_room.h"
 #include "query/qr_join.h"
 
 #include <errno.h>
@@ -35,8 +36,7 @@ struct printing {
 	struct qr_join_run run;
 	const struct options *options;
 	uint64_t n;            /* members taken */
-	struct member *member; /* of --order, by cluster */
-	size_t members_cap;
+	struct in_room members; /* struct member: of --order, by cluster */
 	int has_no_length;     /* a text of --keep longest, which has been said */
 };
 
@@ -119,19 +119,12 @@ static int keep_members(void *arg, const simidx_member *members, size_t n)
 {
 	struct printing *p = arg;
 
-	if (p->n + n > p->members_cap) {
-		size_t cap = 2 * p->members_cap + n;
-		struct member *more = realloc(p->member, cap * sizeof(*more));
-
-		if (!more)
-			return tl_error("out of memory");
-		p->member = more;
-		p->members_cap = cap;
-	}
+	if (in_room_have(&p->members, (p->n + n) * sizeof(struct member)))
+		return tl_error("out of memory");
 	for (size_t i = 0; i < n; i++) {
 		uint64_t name = members[i].id == SIMIDX_NO_ID ? members[i].fp : members[i].id;
 
-		p->member[p->n++] = (struct member){ members[i].cluster, name };
+		((struct member *)p->members.bytes)[p->n++] = (struct member){ members[i].cluster, name };
 	}
 	return 0;
 }
@@ -174,9 +167,10 @@ static int print_clusters(const struct printing *p, size_t *next, uint64_t last,
 			  simidx_reader *reader, simidx_error *err)
 {
 	int has_ids = !(p->run.ctx->info.flags & SIMIDX_CREATE_NO_IDS), rc = SIMIDX_OK;
+	const struct member *member = p->members.bytes;
 
-	for (; !rc && !qr_join_ends() && *next < p->n && p->member[*next].cluster <= last; ++*next)
-		rc = print_kept(p, reader, p->member[*next].name, has_ids, err);
+	for (; !rc && !qr_join_ends() && *next < p->n && member[*next].cluster <= last; ++*next)
+		rc = print_kept(p, reader, member[*next].name, has_ids, err);
 	return rc;
 }
 
@@ -196,7 +190,7 @@ static int print_order(struct printing *p, simidx_walk *walk, simidx_reader *rea
 	if (!names)
 		return tl_error("out of memory");
 	for (size_t i = 0; i < p->n; i++)
-		names[i] = p->member[i].name;
+		names[i] = ((const struct member *)p->members.bytes)[i].name;
 	qsort(names, p->n, sizeof(*names), by_name);
 	while (!rc && !qr_join_ends() && !(rc = simidx_walk_next(walk, &document, &err))) {
 		uint64_t name = document.id == SIMIDX_NO_ID ? document.fp : document.id;
@@ -234,7 +228,7 @@ static int order(struct printing *p, const simidx_join_options *o, const simidx_
 	code = rc ? qr_join_fail(p->run.ctx, &err) : print_order(p, walk, reader);
 	simidx_reader_close(reader);
 	simidx_walk_close(walk);
-	free(p->member);
+	free(p->members.bytes);
 	return code;
 }
 

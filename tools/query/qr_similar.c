@@ -25,7 +25,6 @@ struct options {
 /* Collects the features of one text. */
 struct collector {
 	struct qr_similar *similar;
-	size_t room;
 	int which;
 };
 
@@ -33,20 +32,14 @@ static int collect(void *ctx, const simidx_feature *feature, const char *bytes, 
 {
 	struct collector *c = ctx;
 	struct qr_similar *s = c->similar;
-	struct qr_feature *larger, *own;
+	struct qr_feature *own;
 
-	if (s->n_features == c->room) {
-		c->room = c->room ? 2 * c->room : 256;
-		larger = realloc(s->feature, c->room * sizeof(*larger));
-		if (!larger)
-			return SIMIDX_E_NOMEM;
-		s->feature = larger;
-	}
+	if (in_room_have(&s->room, (s->n_features + 1) * sizeof(*own)))
+		return SIMIDX_E_NOMEM;
+	s->feature = s->room.bytes;
 	own = &s->feature[s->n_features];
-	memset(own, 0, sizeof(*own));
-	own->hash = feature->hash;
+	*own = (struct qr_feature){ .hash = feature->hash, .size = n_bytes };
 	own->weight[c->which] = feature->weight;
-	own->size = n_bytes;
 	own->bytes = tl_text_words(bytes, n_bytes);
 	if (!own->bytes)
 		return SIMIDX_E_NOMEM;
@@ -161,7 +154,7 @@ static int take_text(struct qr_similar *s, int which, simidx_text *text,
 		     const struct in_row *row)
 {
 	const unsigned flags = SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS;
-	struct collector collector = { s, s->n_features, which };
+	struct collector collector = { s, which };
 	simidx_error err;
 	int rc;
 

@@ -11,6 +11,7 @@
 
 #include <simidx_sketch.h>
 
+#include "input/in_room.h"
 #include "query/qr_command.h"
 
 /** A feature of one or both texts. */
@@ -35,6 +36,7 @@ struct qr_similar {
 	int is_near;                   /* a search for the first text finds the second */
 	double cosine;                 /* of the features */
 	uint8_t bit[64];               /* of the first fingerprint, the least certain first */
+	struct in_room room;           /* what the next one points to */
 	struct qr_feature *feature;    /* the heaviest first */
 	size_t n_features;
 	uint64_t show;                 /* this many bits and features are printed */

@@ -6,6 +6,7 @@
 #include "common/tl_options.h"
 #include "common/tl_path.h"
 #include "common/tl_term.h"
+#include "input/in_room.h"
 #include "query/qr_json.h"
 
 #include <math.h>
@@ -85,7 +86,7 @@ static double limit_bits(unsigned bits, uint64_t n)
 /* All sub-databases; *out is for free(). Returns 0 or TL_TROUBLE. */
 static int read_tables(struct qr_context *ctx, struct table **out, size_t *n)
 {
-	struct table *tables = NULL, *larger;
+	struct in_room room = { NULL, 0 };
 	simidx_table_info info = SIMIDX_TABLE_INFO_INIT;
 	simidx_error err;
 	int rc;
@@ -103,21 +104,13 @@ static int read_tables(struct qr_context *ctx, struct table **out, size_t *n)
 		}
 		if (rc)
 			break;
-		larger = realloc(tables, (*n + 1) * sizeof(*tables));
-		if (!larger) {
-			free(tables);
+		if (in_room_have(&room, (*n + 1) * sizeof(**out)))
 			return tl_error("out of memory");
-		}
-		tables = larger;
-		snprintf(tables[*n].name, sizeof(tables[*n].name), "%s", info.name);
-		tables[(*n)++].info = info;
+		*out = room.bytes;
+		snprintf((*out)[*n].name, sizeof((*out)[*n].name), "%s", info.name);
+		(*out)[(*n)++].info = info;
 	}
-	if (rc != SIMIDX_E_END) {
-		free(tables);
-		return qr_fail(ctx, &err);
-	}
-	*out = tables;
-	return 0;
+	return rc == SIMIDX_E_END ? 0 : qr_fail(ctx, &err);
 }
 
 /* ---- for people ---- */
