@@ -103,6 +103,8 @@ void tl_json_string(struct tl_json *json, const char *key, const char *text)
 
 void tl_json_bytes(struct tl_json *json, const char *key, const char *bytes, size_t size)
 {
+	if (!bytes)
+		return;
 	if (tl_is_utf8(bytes, size)) {
 		begin(json, key, "");
 		put_string(json->out, bytes, size);

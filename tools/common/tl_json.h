@@ -51,7 +51,7 @@ void tl_json_string(struct tl_json *json, const char *key, const char *text);
 
 /**
  * Bytes: as a string if they are UTF-8, else as hexadecimal digits under the key with "_hex"
- * appended, as strings in JSON are UTF-8.
+ * appended, as strings in JSON are UTF-8. NULL: there is no such member.
  */
 void tl_json_bytes(struct tl_json *json, const char *key, const char *bytes, size_t size);
 

@@ -31,8 +31,7 @@ static void json_place(struct tl_json *json, const struct dd_where *place)
 {
 	if (!place->index)
 		dd_columns_json_path(json, place->path, place->line, "path", "line");
-	if (place->label)
-		tl_json_bytes(json, "label", place->label, place->label_size);
+	tl_json_bytes(json, "label", place->label, place->label_size);
 	if (!place->index)
 		return;
 	tl_json_unsigned(json, "id", place->id);

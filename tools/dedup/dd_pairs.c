@@ -38,12 +38,6 @@ static void put_labels(FILE *out, const struct dd_fact *row, const struct dd_fac
 	tl_put_escaped(out, other->label, other->label_size);
 }
 
-static void json_label(struct tl_json *json, const char *key, const struct dd_fact *fact)
-{
-	if (fact->label)
-		tl_json_bytes(json, key, fact->label, fact->label_size);
-}
-
 static void json_place(struct tl_json *json, const struct dd_pairs *pairs,
 		       const struct dd_name *name, const char *path_key, const char *line_key)
 {
@@ -56,12 +50,11 @@ static void json_pair(const struct dd_pairs *pairs, struct tl_json *json,
 		      const struct dd_fact *other)
 {
 	json_place(json, pairs, &row->name, "path", "line");
-	json_label(json, "label", row);
+	tl_json_bytes(json, "label", row->label, row->label_size);
 	if (keeper->name)
 		json_place(json, pairs, keeper->name, "path2", "line2");
-	json_label(json, "label2", other);
-	if (keeper->label)
-		tl_json_bytes(json, "label2", keeper->label, keeper->label_size);
+	tl_json_bytes(json, "label2", other->label, other->label_size);
+	tl_json_bytes(json, "label2", keeper->label, keeper->label_size);
 	if (!pairs->options->pairs)
 		tl_json_unsigned(json, "id2", keeper->id);
 	if (keeper->index)

@@ -91,7 +91,7 @@ static void json_member(const struct printing *p, const simidx_member *m)
 	qr_json_fingerprint(&json, "fp", m->fp, p->run.ctx->info.bits);
 	tl_json_unsigned(&json, "distance", m->distance);
 	tl_json_bool(&json, "keep", (int)m->is_keeper);
-	qr_join_json_label(&json, "label", m->label, m->label_size);
+	tl_json_bytes(&json, "label", m->label, m->label_size);
 	qr_json_end(&json);
 }
 

@@ -55,14 +55,17 @@ int qr_parse(const struct qr_command *command, struct qr_context *ctx, void *opt
 	return TL_PROCEED;
 }
 
+unsigned qr_open_flags(const struct qr_context *ctx)
+{
+	return (ctx->is_static ? SIMIDX_OPEN_STATIC : 0) | (ctx->force ? SIMIDX_OPEN_FORCE : 0);
+}
+
 int qr_try_open(struct qr_context *ctx, simidx_error *err)
 {
 	simidx_open_options options = SIMIDX_OPEN_OPTIONS_INIT;
 	int rc;
 
-	options.flags = (ctx->writes ? 0 : SIMIDX_OPEN_READ_ONLY) |
-			(ctx->is_static ? SIMIDX_OPEN_STATIC : 0) |
-			(ctx->force ? SIMIDX_OPEN_FORCE : 0) |
+	options.flags = qr_open_flags(ctx) | (ctx->writes ? 0 : SIMIDX_OPEN_READ_ONLY) |
 			(ctx->is_untrusted ? SIMIDX_OPEN_UNTRUSTED : 0) |
 			(ctx->check ? SIMIDX_OPEN_CHECK : 0);
 	options.block_index_bytes = ctx->block_index;

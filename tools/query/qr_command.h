@@ -105,6 +105,9 @@ int qr_open(struct qr_context *ctx);
 /** If it is time for it, show how many documents are done; `what` is done. */
 void qr_show_documents(const struct qr_context *ctx, const char *what, uint64_t done);
 
+/** Of --static and --force, the flags for simidx_open_options and others. */
+unsigned qr_open_flags(const struct qr_context *ctx);
+
 /** Read the DATE of an option by tl_time_parse_cut(). Returns 0, or TL_TROUBLE with a message. */
 int qr_read_cut(const char *option, const char *text, uint32_t *out);
 

@@ -89,8 +89,7 @@ static int run_compact(struct qr_context *ctx, int argc, char **argv)
 	how.tmpdir = tl_path_temporary(options.tmpdir, NULL);
 	how.threads = ctx->threads;
 	how.wait_ms = options.wait_ms;
-	how.flags = (ctx->is_static ? SIMIDX_OPEN_STATIC : 0) |
-		    (ctx->force ? SIMIDX_OPEN_FORCE : 0);
+	how.flags = qr_open_flags(ctx);
 	how.progress = tl_progress_wanted() ? tl_progress_phase : NULL;
 	how.stop = tl_stop_wanted;
 	/*

@@ -173,9 +173,3 @@ void qr_join_put_labels(const struct qr_context *ctx, const char *const *labels,
 	}
 	putchar('\n');
 }
-
-void qr_join_json_label(struct tl_json *json, const char *key, const char *label, size_t size)
-{
-	if (label)
-		tl_json_bytes(json, key, label, size);
-}

@@ -74,7 +74,4 @@ void qr_join_put_distance(const struct qr_context *ctx, unsigned distance);
 void qr_join_put_labels(const struct qr_context *ctx, const char *const *labels,
 			const size_t *sizes, size_t n);
 
-/** Give an object a member with it, or none. */
-void qr_join_json_label(struct tl_json *json, const char *key, const char *label, size_t size);
-
 #endif /* QR_JOIN_H */

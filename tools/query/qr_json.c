@@ -29,12 +29,6 @@ static void put_id(struct tl_json *json, const simidx_match *match)
 		tl_json_unsigned(json, "id", match->id);
 }
 
-static void put_label(struct tl_json *json, const simidx_match *match)
-{
-	if (match->label)
-		tl_json_bytes(json, "label", match->label, match->label_size);
-}
-
 static void put_time(struct tl_json *json, const simidx_match *match)
 {
 	char text[TL_TIME_SIZE];
@@ -56,7 +50,7 @@ static void put_match(struct tl_json *json, const struct qr_query *query,
 		tl_json_unsigned(json, "distance2", match->distance2);
 	else if (query->has_fp2)
 		tl_json_null(json, "distance2");
-	put_label(json, match);
+	tl_json_bytes(json, "label", match->label, match->label_size);
 	put_time(json, match);
 	tl_json_close(json, '}');
 }
@@ -114,25 +108,24 @@ int qr_json_document(const struct qr_context *ctx, const simidx_match *document,
 
 	tl_json_open(&json, NULL, '{');
 	put_id(&json, document);
-	put_label(&json, document);
+	tl_json_bytes(&json, "label", document->label, document->label_size);
 	qr_json_fingerprint(&json, "fp", document->fp, ctx->info.bits);
 	if (document->flags & SIMIDX_MATCH_FP2)
 		qr_json_fingerprint(&json, "fp2", document->fp2, 64);
 	else if (ctx->info.flags & SIMIDX_CREATE_FP2)
 		tl_json_null(&json, "fp2");
 	put_time(&json, document);
-	if (note)
-		tl_json_bytes(&json, "note", note, note_size);
+	tl_json_bytes(&json, "note", note, note_size);
 	return qr_json_end(&json);
 }
 
-int qr_json_problem(const char *table, const char *text)
+int qr_json_problem(const simidx_problem *problem)
 {
 	struct tl_json json = { .out = stdout };
 
 	tl_json_open(&json, NULL, '{');
-	tl_json_bytes(&json, "table", table, strlen(table));
-	tl_json_bytes(&json, "text", text, strlen(text));
+	tl_json_bytes(&json, "table", problem->table, strlen(problem->table));
+	tl_json_bytes(&json, "text", problem->text, strlen(problem->text));
 	return qr_json_end(&json);
 }
 
@@ -148,8 +141,7 @@ int qr_json_loss(const char *kind, const simidx_loss *loss)
 		tl_json_unsigned(&json, "id", loss->id);
 	if (loss->flags & SIMIDX_LOSS_HAS_FP)
 		qr_json_fingerprint(&json, "fp", loss->fp, loss->bits);
-	if (loss->label)
-		tl_json_bytes(&json, "label", loss->label, loss->label_size);
+	tl_json_bytes(&json, "label", loss->label, loss->label_size);
 	tl_json_bytes(&json, "text", loss->text, strlen(loss->text));
 	return qr_json_end(&json);
 }

@@ -8,6 +8,7 @@
 #ifndef QR_JSON_H
 #define QR_JSON_H
 
+#include <simidx_check.h>
 #include <simidx_repair.h>
 
 #include "common/tl_json.h"
@@ -33,7 +34,7 @@ int qr_json_document(const struct qr_context *ctx, const simidx_match *document,
 		     size_t note_size);
 
 /** Something that verify found. */
-int qr_json_problem(const char *table, const char *text);
+int qr_json_problem(const simidx_problem *problem);
 
 /** Something that repair tells; `kind` is its name. */
 int qr_json_loss(const char *kind, const simidx_loss *loss);

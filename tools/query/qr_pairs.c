@@ -70,8 +70,8 @@ static int json_pair(const struct printing *p, const simidx_pair *pair)
 		tl_json_unsigned(&json, "distance2", (uint64_t)pair->distance2);
 	else if (p->run.compares_fp2)
 		tl_json_null(&json, "distance2");
-	qr_join_json_label(&json, "label1", pair->label_a, pair->label_size_a);
-	qr_join_json_label(&json, "label2", pair->label_b, pair->label_size_b);
+	tl_json_bytes(&json, "label1", pair->label_a, pair->label_size_a);
+	tl_json_bytes(&json, "label2", pair->label_b, pair->label_size_b);
 	return qr_json_end(&json);
 }
 

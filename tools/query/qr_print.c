@@ -18,6 +18,22 @@ int qr_print_failed(FILE *out)
 	return (out == stdout ? tl_output_failed() : ferror(out)) ? TL_TROUBLE : 0;
 }
 
+void qr_print_problem(void *arg, const simidx_problem *problem)
+{
+	const struct qr_context *ctx = arg;
+
+	tl_progress_clear();
+	if (ctx->json) {
+		qr_json_problem(problem);
+		return;
+	}
+	tl_put_escaped(stdout, problem->table, strlen(problem->table));
+	putchar('\t');
+	tl_put_escaped(stdout, problem->text, strlen(problem->text));
+	putchar('\n');
+	tl_output_failed();
+}
+
 void qr_print_id(FILE *out, uint64_t id)
 {
 	if (id != SIMIDX_NO_ID)

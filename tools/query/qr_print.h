@@ -9,6 +9,8 @@
 #ifndef QR_PRINT_H
 #define QR_PRINT_H
 
+#include <simidx_check.h>
+
 #include "query/qr_command.h"
 
 #include <stdio.h>
@@ -56,6 +58,9 @@ int qr_print_results(FILE *out, const struct qr_context *ctx, const struct qr_qu
 
 /** TL_TROUBLE when out takes no more, else 0. */
 int qr_print_failed(FILE *out);
+
+/** A line about what verify found; ctx is a struct qr_context. */
+void qr_print_problem(void *ctx, const simidx_problem *problem);
 
 /** The id of a match as a column: nothing where there is none. */
 void qr_print_id(FILE *out, uint64_t id);

@@ -133,21 +133,6 @@ static int fail(const struct qr_context *ctx, const char *destination, const sim
 	return tl_error("%s: cannot be repaired to %s: %s", ctx->path, destination, err->text);
 }
 
-static void print_problem(void *arg, const simidx_problem *problem)
-{
-	const struct qr_context *ctx = arg;
-
-	tl_progress_clear();
-	if (ctx->json) {
-		qr_json_problem(problem->table, problem->text);
-		return;
-	}
-	tl_put_escaped(stdout, problem->table, strlen(problem->table));
-	putchar('\t');
-	tl_put_escaped(stdout, problem->text, strlen(problem->text));
-	putchar('\n');
-}
-
 /* In place, what an engine holds. */
 static int mend(struct qr_context *ctx, int dry_run)
 {
@@ -161,7 +146,8 @@ static int mend(struct qr_context *ctx, int dry_run)
 		return qr_fail(ctx, &err);
 	if (tl_progress_wanted())
 		simidx_set_progress(ctx->index, tl_progress_phase, NULL);
-	rc = simidx_mend(ctx->index, dry_run ? SIMIDX_MEND_DRY_RUN : 0, print_problem, ctx, &report,
+	rc = simidx_mend(ctx->index, dry_run ? SIMIDX_MEND_DRY_RUN : 0, qr_print_problem, ctx,
+			 &report,
 			 &err);
 	tl_progress_clear();
 	if (rc && rc != SIMIDX_E_CORRUPT)
@@ -205,8 +191,7 @@ static int run_repair(struct qr_context *ctx, int argc, char **argv)
 	how.memory = options.memory;
 	how.tmpdir = tl_path_temporary(options.tmpdir, NULL);
 	how.threads = ctx->threads;
-	how.flags = (ctx->is_static ? SIMIDX_OPEN_STATIC : 0) |
-		    (ctx->force ? SIMIDX_OPEN_FORCE : 0);
+	how.flags = qr_open_flags(ctx);
 	how.progress = tl_progress_wanted() ? tl_progress_phase : NULL;
 	how.stop = ask_stop;
 	rc = simidx_repair(ctx->path, argv[optind], &how, print_loss, ctx, &report, &err);

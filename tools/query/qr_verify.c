@@ -3,35 +3,14 @@
 
 #include "query/qr_command.h"
 
-#include "common/tl_escape.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "common/tl_options.h"
-#include "query/qr_json.h"
+#include "query/qr_print.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include <simidx_check.h>
-
-static void print_problem(const struct qr_context *ctx, const char *table, const char *text)
-{
-	tl_progress_clear();
-	if (ctx->json) {
-		qr_json_problem(table, text);
-		return;
-	}
-	tl_put_escaped(stdout, table, strlen(table));
-	putchar('\t');
-	tl_put_escaped(stdout, text, strlen(text));
-	putchar('\n');
-	tl_output_failed();
-}
-
-static void note_problem(void *ctx, const simidx_problem *problem)
-{
-	print_problem(ctx, problem->table, problem->text);
-}
 
 /* `mended`: of the problems, those that the next commit mends. */
 static int tell_damage(const struct qr_context *ctx, uint64_t problems, uint64_t mended)
@@ -64,7 +43,7 @@ static int verify(struct qr_context *ctx)
 	int rc;
 
 	do
-		rc = simidx_verify(ctx->index, note_problem, ctx, &report, &err);
+		rc = simidx_verify(ctx->index, qr_print_problem, ctx, &report, &err);
 	while (qr_again(ctx, rc, &err));
 	if (rc && rc != SIMIDX_E_CORRUPT)
 		return qr_fail(ctx, &err);
@@ -79,7 +58,7 @@ static int verify(struct qr_context *ctx)
 }
 
 struct page_list {
-	const struct qr_context *ctx;
+	struct qr_context *ctx;
 	uint64_t n;
 };
 
@@ -88,22 +67,20 @@ static void note_page(void *arg, const simidx_problem *problem)
 	struct page_list *list = arg;
 
 	list->n++;
-	print_problem(list->ctx, problem->table, problem->text);
+	qr_print_problem(list->ctx, problem);
 }
 
 /* What was not opened, because of its pages or because of what is in them: `err` has the first. */
-static int tell_unopened(const struct qr_context *ctx, const simidx_error *err)
+static int tell_unopened(struct qr_context *ctx, const simidx_error *err)
 {
-	unsigned flags = (ctx->is_static ? SIMIDX_OPEN_STATIC : 0) |
-			 (ctx->force ? SIMIDX_OPEN_FORCE : 0);
 	struct page_list list = { ctx, 0 };
 
 	/* Its code says no more than the list. */
-	if (simidx_check_pages(ctx->path, flags, note_page, &list, NULL) && list.n) {
+	if (simidx_check_pages(ctx->path, qr_open_flags(ctx), note_page, &list, NULL) && list.n) {
 		tell_unread(ctx);
 		return tell_damage(ctx, list.n, 0);
 	}
-	print_problem(ctx, "-", err->text);
+	qr_print_problem(ctx, &(simidx_problem){ "-", err->text });
 	tl_error("%s: damaged: cannot be opened", ctx->path);
 	tl_advise_damage(ctx->path, 1);
 	return TL_PARTLY;
