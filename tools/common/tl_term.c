@@ -65,12 +65,8 @@ size_t tl_term_columns(const char *s, size_t n)
 /* Where the longest end of a text begins that fits into `width` columns. */
 static size_t find_end(const char *s, size_t n, size_t width)
 {
-	size_t columns = 0, begin = 0, length, i;
+	size_t columns = tl_term_columns(s, n), begin = 0, length;
 
-	for (i = 0; i < n; i += length) {
-		length = tl_utf8_length(s + i, n - i);
-		columns += columns_of(s + i, length);
-	}
 	for (; columns > width; begin += length) {
 		length = tl_utf8_length(s + begin, n - begin);
 		columns -= columns_of(s + begin, length);

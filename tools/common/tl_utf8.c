@@ -63,3 +63,13 @@ size_t tl_utf8_valid(const char *s, size_t n)
 	}
 	return at;
 }
+
+size_t tl_utf8_forward(const char *s, size_t n, size_t at, uint64_t characters)
+{
+	for (; characters && at < n; characters--) {
+		size_t length = tl_utf8_length(s + at, n - at);
+
+		at += length ? length : 1;
+	}
+	return at;
+}

@@ -91,7 +91,7 @@ static int begin(struct work *work)
 	how.tmpdir = anew->dir;
 	how.calls = (simidx_dedup_calls){ work, hear_decided, NULL, read_text, tl_stop_wanted,
 					  NULL };
-	if (simidx_dedup_open(dd_index_handle(work->index), dd_index_writer(work->index), &how,
+	if (simidx_dedup_open(work->index->handle, work->index->writer, &how,
 			      &work->dedup, &err))
 		return dd_index_fail(work->index, &err);
 	simidx_dedup_limit(work->dedup, memory.work);

@@ -11,12 +11,6 @@
 #include "dedup/dd_resume.h"
 
 /**
- * Look at the files that options name to be written to: none is an input that is named, or another
- * of them; and what has contents is not replaced. Returns 0, or an exit code with a message.
- */
-int dd_check_outputs(const struct dd_options *options);
-
-/**
  * No file that an option names to be written to is an input that is named, standard output, the
  * index, or that of another option; and it has no contents that cannot be added to.
  *

@@ -85,17 +85,6 @@ void dd_evidence_begin(struct dd_evidence *evidence, enum simidx_dedup_kind kind
 
 /* ---- excerpts ---- */
 
-/* Go on by some characters; what is none counts as one. */
-static size_t forward(const char *text, size_t size, size_t at, uint64_t characters)
-{
-	for (; characters && at < size; characters--) {
-		size_t length = tl_utf8_length(text + at, size - at);
-
-		at += length ? length : 1;
-	}
-	return at;
-}
-
 static size_t back(const char *text, size_t at, uint64_t characters)
 {
 	for (; characters && at; characters--) {
@@ -111,7 +100,7 @@ static void json_excerpt(struct tl_json *json, const char *key, const char *text
 			 size_t differs, uint64_t characters)
 {
 	size_t begin = back(text, differs < size ? differs : size, characters / 3);
-	size_t end = forward(text, size, begin, characters);
+	size_t end = tl_utf8_forward(text, size, begin, characters);
 
 	tl_json_bytes(json, key, text + begin, end - begin);
 }
@@ -334,9 +323,15 @@ int dd_evidence_release(struct dd_evidence *evidence)
 	return code ? code : dd_sink_commit(evidence->sink, 0);
 }
 
-void dd_evidence_count(const struct dd_evidence *evidence, uint64_t *left_out,
-		       uint64_t *near_misses)
+void dd_evidence_tell(const struct dd_evidence *evidence)
 {
-	*left_out = evidence->left_out;
-	*near_misses = evidence->near_misses;
+	char n[2][TL_NUMBER_SIZE], misses[TL_NUMBER_SIZE + 32] = "";
+	uint64_t left_out = evidence->left_out, near_misses = evidence->near_misses;
+
+	if (evidence->options->near_misses)
+		snprintf(misses, sizeof(misses), ", and of %s near miss%s",
+			 tl_write_count(near_misses, n[1]), near_misses == 1 ? "" : "es");
+	tl_notice("%s: tells of %s row%s left out%s (simidx-query review shows pairs of it)",
+		  evidence->options->evidence, tl_write_count(left_out, n[0]),
+		  left_out == 1 ? " that is" : "s that are", misses);
 }

@@ -74,8 +74,7 @@ int dd_evidence_find_text(const struct dd_evidence *evidence, const simidx_dedup
 /** The file, for what is done to all: to begin, to commit. */
 struct dd_sink *dd_evidence_sink(const struct dd_evidence *evidence);
 
-/** Lines so far: of rows left out, and of those nearly near. */
-void dd_evidence_count(const struct dd_evidence *evidence, uint64_t *left_out,
-		       uint64_t *near_misses);
+/** A notice of how many lines the file has got. */
+void dd_evidence_tell(const struct dd_evidence *evidence);
 
 #endif /* DD_EVIDENCE_H */

@@ -31,7 +31,6 @@ struct dd_groups {
 	struct dd_lines lines;
 	struct dd_large large[DD_MOST_LARGE];
 	size_t n_large;
-	struct dd_groups_counts counts;
 };
 
 struct dd_groups *dd_groups_new(const struct dd_groups_parts *parts)
@@ -106,12 +105,6 @@ size_t dd_groups_bytes(void)
 	return sizeof(struct dd_member) + 2 * sizeof(void *);
 }
 
-void dd_groups_count(const struct dd_groups *groups, struct dd_groups_counts *counts)
-{
-	*counts = groups->counts;
-	counts->broken = groups->lines.n_broken + groups->lines.n_taken;
-}
-
 size_t dd_groups_largest(const struct dd_groups *groups, struct dd_large out[DD_MOST_LARGE])
 {
 	memcpy(out, groups->large, sizeof(groups->large));
@@ -133,7 +126,7 @@ static int is_as_read(struct dd_groups *groups, uint32_t file)
 
 	if (!*state) {
 		*state = (uint8_t)(1 + dd_files_state(groups->parts.files, file, -1));
-		if (*state != 1 + DD_AS_READ && ++groups->counts.changed <= MAX_REPORTED)
+		if (*state != 1 + DD_AS_READ && ++groups->parts.counts->changed <= MAX_REPORTED)
 			tl_error("%s: has %s since it was read: left out",
 				 dd_files_path(groups->parts.files, file),
 				 *state == 1 + DD_REMOVED ? "been removed" : "changed");
@@ -164,16 +157,16 @@ static void put_dropped(struct dd_groups *groups, uint64_t group, const struct d
 	const struct dd_similarity similarity = { member->similarity, member->flags };
 	struct dd_where place = place_of(groups, fact);
 
-	groups->counts.near++;
-	groups->counts.bytes += fact->size;
-	groups->counts.same_bytes += member->flags & SIMIDX_DEDUP_EQUAL ? fact->size : 0;
+	groups->parts.counts->near++;
+	groups->parts.counts->bytes += fact->size;
+	groups->parts.counts->same_bytes += member->flags & SIMIDX_DEDUP_EQUAL ? fact->size : 0;
 	/*
 	 * Nobody has compared the texts; who asks for that has --no-verify. Of features there is no
 	 * more.
 	 */
 	if (options->drop_list && member->similarity == SIMIDX_DEDUP_BY_FP &&
 	    groups->kind == SIMIDX_DEDUP_TEXTS && !options->no_verify) {
-		groups->counts.trusted++;
+		groups->parts.counts->trusted++;
 		return;
 	}
 	dd_lines_put(&groups->lines, group, similarity, 0, &place);
@@ -249,7 +242,7 @@ static int print_members(struct dd_groups *groups, struct kept *kept,
 		put_dropped(groups, first, member, &fact);
 		code = tell_why(groups, kept, member, &fact);
 	}
-	groups->counts.groups++;
+	groups->parts.counts->groups++;
 	large.fact.label = NULL;
 	groups->n_large = dd_keepers_rank(groups->large, groups->n_large, &large);
 	return code;
@@ -352,7 +345,7 @@ static int print_decided(struct dd_groups *groups, struct dd_member *member, siz
 		n = (size_t)(next - member) - 1;
 		n = n && is_as_read(groups, member->file) ? keep_as_read(groups, member + 1, n) : 0;
 		if (most && n > most) {
-			groups->counts.spared += n - most;
+			groups->parts.counts->spared += n - most;
 			n = (size_t)most;
 		}
 		if (!n)
@@ -442,7 +435,7 @@ static int decide(struct dd_groups *groups, const char *dir, uint64_t memory)
 					 .n = groups->n_members + 1 };
 	code = dd_best_decide(&groups->best);
 	groups->n_members = groups->best.n - 1;
-	groups->counts.unread += groups->best.n_unread;
+	groups->parts.counts->unread += groups->best.n_unread;
 	for (uint32_t i = 0; i < dd_files_count(parts->files); i++)
 		if (groups->state[i] == 1 + DD_AS_READ)
 			groups->state[i] = 0;
@@ -503,10 +496,11 @@ static int begin(struct dd_groups *groups, uint64_t memory)
 /* What was odd. */
 static void tell_odd(const struct dd_groups *groups)
 {
-	uint64_t changed = groups->counts.changed, broken = groups->lines.n_broken;
+	uint64_t changed = groups->parts.counts->changed, broken = groups->lines.n_broken;
 	uint64_t shared = groups->lines.n_shared, taken = groups->lines.n_taken;
 	int has_nul = groups->parts.options->inputs.nul_lists;
 
+	groups->parts.counts->broken = broken + taken;
 	if (changed > MAX_REPORTED)
 		tl_error("%" PRIu64 " files in all have changed since they were read", changed);
 	if (shared)
@@ -565,7 +559,7 @@ int dd_groups_print(struct dd_groups *groups, enum simidx_dedup_kind kind,
 	is_again = groups->n_members && kind == SIMIDX_DEDUP_TEXTS &&
 		   decides_again(groups->parts.options);
 	if (is_again && !dd_best_fits(memory, groups->n_members, count_groups(groups))) {
-		groups->counts.unread = groups->n_members;
+		groups->parts.counts->unread = groups->n_members;
 		is_again = 0;
 	}
 	/* Half of it is for the work at what is decided again. */

@@ -22,6 +22,23 @@
 
 struct dd_groups;
 
+/** What is counted while documents are decided, and when groups are printed. */
+struct dd_counts {
+	uint64_t near;    /* documents that are near to others; with --pairs the pairs */
+	uint64_t known;   /* documents that the index has by their own labels; not in `near` */
+	uint64_t spared;  /* near to others, and kept as --max-group says */
+	uint64_t bytes;   /* of texts that are left out or could go */
+	uint64_t same_bytes; /* of these, of texts that have the bytes of what stays */
+	uint64_t valueless; /* documents without a value for --keep */
+	uint64_t unread;  /* that stay near to the first, as they cannot be compared again */
+	uint64_t unnamed; /* of `near`: to one of an earlier run, and neither has a label */
+	/* documents left out of --drop-list, as fingerprints alone have decided */
+	uint64_t trusted;
+	uint64_t groups;
+	uint64_t changed; /* files that have changed since they were read */
+	uint64_t broken;  /* names left out of --drop-list, as they would be two, or another row */
+};
+
 /** What groups are made with. */
 struct dd_groups_parts {
 	const struct dd_options *options;
@@ -30,6 +47,7 @@ struct dd_groups_parts {
 	struct dd_keepers *keepers;
 	struct dd_evidence *evidence; /* NULL: none is written */
 	struct dd_labels *labels;     /* of all rows, for --drop-list */
+	struct dd_counts *counts;     /* of all that is decided */
 };
 
 /** None yet. NULL when memory is short. */
@@ -70,21 +88,6 @@ int dd_groups_hear(struct dd_groups *groups, const simidx_dedup_near *near, size
 
 /** Whether it need not be compared with a kept row then: as simidx_dedup_calls.skips. */
 int dd_groups_skip(const struct dd_groups *groups, uint64_t handle);
-
-/** What was counted while they were printed. */
-struct dd_groups_counts {
-	uint64_t near;    /* documents in groups that could go */
-	uint64_t bytes;   /* of their texts */
-	uint64_t same_bytes; /* of those that have the bytes of what stays */
-	uint64_t trusted; /* of these not printed, as fingerprints alone have decided */
-	uint64_t groups;
-	uint64_t unread;  /* that go for the first of a group, as they cannot be compared again */
-	uint64_t spared;  /* that stay, as enough go for the one that they are near to */
-	uint64_t changed; /* files that have changed since they were read */
-	uint64_t broken;  /* names not printed, as they would be two, or name another row */
-};
-
-void dd_groups_count(const struct dd_groups *groups, struct dd_groups_counts *counts);
 
 /** Texts, for what is told of the largest; NULL: no group was printed. */
 struct dd_texts *dd_groups_texts(const struct dd_groups *groups);

@@ -13,16 +13,6 @@
 
 #include <simidx_text.h>
 
-struct dd_index {
-	const struct dd_options *options;
-	simidx *handle;
-	simidx_writer *writer;
-	struct dd_mark mark;     /* of the run before */
-	uint64_t first_id;
-	int remember;            /* enum simidx_dedup_remember, whatever this run does */
-	int is_compared;         /* this run compares texts */
-};
-
 int dd_index_fail(const struct dd_index *index, const simidx_error *err)
 {
 	const struct dd_options *options = index->options;
@@ -187,16 +177,6 @@ simidx_dedup_options dd_index_options(const struct dd_index *index, enum simidx_
 	return how;
 }
 
-simidx *dd_index_handle(struct dd_index *index)
-{
-	return index->handle;
-}
-
-simidx_writer *dd_index_writer(struct dd_index *index)
-{
-	return index->writer;
-}
-
 int dd_index_reader(struct dd_index *index, simidx_reader **reader)
 {
 	simidx_error err;
@@ -235,16 +215,6 @@ int dd_index_begin(struct dd_index *index)
 	return 0;
 }
 
-const struct dd_mark *dd_index_mark(const struct dd_index *index)
-{
-	return &index->mark;
-}
-
-uint64_t dd_index_first_id(const struct dd_index *index)
-{
-	return index->first_id;
-}
-
 int dd_index_write_mark(struct dd_index *index, const struct dd_mark *mark)
 {
 	struct dd_mark own = *mark;
@@ -256,11 +226,6 @@ int dd_index_write_mark(struct dd_index *index, const struct dd_mark *mark)
 	return simidx_writer_set_mark(index->writer, text, strlen(text), &err) ?
 		       dd_index_fail(index, &err) :
 		       0;
-}
-
-void dd_index_rollback(struct dd_index *index)
-{
-	simidx_writer_rollback(index->writer);
 }
 
 int dd_index_commit(struct dd_index *index)

@@ -13,7 +13,16 @@
 
 #include "dedup/dd_mark.h"
 
-struct dd_index;
+/** It; others look at these, and set nothing. */
+struct dd_index {
+	const struct dd_options *options;
+	simidx *handle;
+	simidx_writer *writer;
+	struct dd_mark mark;     /* that the last run has left in --index; all zero: there is none */
+	uint64_t first_id;       /* that the next document would have got when it was opened */
+	int remember;            /* enum simidx_dedup_remember, whatever this run does */
+	int is_compared;         /* this run compares texts */
+};
 
 /**
  * Open the index, or make it.
@@ -35,10 +44,6 @@ int dd_index_remember(const struct dd_index *index);
 /** How the library is to decide; batches, calls and other indexes are for the caller to set. */
 simidx_dedup_options dd_index_options(const struct dd_index *index, enum simidx_dedup_kind kind);
 
-/** For simidx_dedup_open(). */
-simidx *dd_index_handle(struct dd_index *index);
-simidx_writer *dd_index_writer(struct dd_index *index);
-
 /** Tell of an error of the library with what is kept. Returns the exit code. */
 int dd_index_fail(const struct dd_index *index, const simidx_error *err);
 
@@ -54,19 +59,10 @@ int dd_index_resume(struct dd_index *index);
 /** Take the write lock, so that nobody else adds documents, and read the mark again. */
 int dd_index_begin(struct dd_index *index);
 
-/** The mark that the last run has left in the index of --index; all zero if there is none. */
-const struct dd_mark *dd_index_mark(const struct dd_index *index);
-
-/** The id that the next document would have got when the index was opened. */
-uint64_t dd_index_first_id(const struct dd_index *index);
-
 /** Write the mark of this run, in a transaction; `remember` of it is not used. */
 int dd_index_write_mark(struct dd_index *index, const struct dd_mark *mark);
 
 /** Commit what dd_index_begin() has begun. */
 int dd_index_commit(struct dd_index *index);
-
-/** End what dd_index_begin() has begun, and change nothing. */
-void dd_index_rollback(struct dd_index *index);
 
 #endif /* DD_INDEX_H */

@@ -41,9 +41,8 @@ void dd_labels_sort(struct dd_labels *labels)
 		qsort(labels->hashes.bytes, labels->n, sizeof(uint64_t), compare);
 }
 
-size_t dd_labels_count(const struct dd_labels *labels, const char *name, size_t size)
+size_t dd_labels_count_hash(const struct dd_labels *labels, uint64_t hash)
 {
-	uint64_t hash = simidx_feature_hash(name, size);
 	size_t low = 0, high = labels->n, n = 0;
 
 	/* The first that is not below it. */
@@ -58,6 +57,11 @@ size_t dd_labels_count(const struct dd_labels *labels, const char *name, size_t 
 	while (low + n < labels->n && hashes_of(labels)[low + n] == hash)
 		n++;
 	return n;
+}
+
+size_t dd_labels_count(const struct dd_labels *labels, const char *name, size_t size)
+{
+	return dd_labels_count_hash(labels, simidx_feature_hash(name, size));
 }
 
 /* As FILE:LINE: how long the path in front of the number is; 0 = it is not written so. */

@@ -42,4 +42,7 @@ int dd_labels_is_single(const struct dd_labels *labels, const char *label, size_
 /** How often a name was noted. */
 size_t dd_labels_count(const struct dd_labels *labels, const char *name, size_t size);
 
+/** The same of a name with this hash. */
+size_t dd_labels_count_hash(const struct dd_labels *labels, uint64_t hash);
+
 #endif /* DD_LABELS_H */

@@ -19,19 +19,6 @@
 /* Characters of an excerpt. */
 #define EXCERPT 60
 
-/* Bytes of the first characters of a text. */
-static size_t excerpt_size(const char *text, size_t size)
-{
-	size_t at = 0;
-
-	for (int i = 0; i < EXCERPT && at < size; i++) {
-		size_t length = tl_utf8_length(text + at, size - at);
-
-		at += length ? length : 1;
-	}
-	return at;
-}
-
 /* A line: how many, for what, and how that begins. */
 static void put_group(FILE *out, struct dd_keepers *keepers, struct dd_texts *texts,
 		      simidx_dedup *dedup, const struct dd_large *group)
@@ -50,7 +37,7 @@ static void put_group(FILE *out, struct dd_keepers *keepers, struct dd_texts *te
 	size = text ? is.size : 0;
 	if (!size)
 		return;
-	shown = excerpt_size(text, size);
+	shown = tl_utf8_forward(text, size, 0, EXCERPT);
 	fputs("  ", out);
 	/* The message escapes what is no text; here only what would cut it short. */
 	for (size_t i = 0; i < shown; i++)

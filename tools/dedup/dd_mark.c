@@ -22,7 +22,7 @@
 #define OPEN IN_FULL_DEDUP_MARK "3 open"
 #define EARLIER IN_FULL_DEDUP_MARK "2 "
 
-enum { N_PLACE = 4, N_PLACES = N_PLACE * DD_N_WRITTEN, N_OPEN = N_PLACES + 8, N_DONE = 3 };
+enum { N_OPEN = 4 * DD_N_WRITTEN + 8 };
 
 static uint64_t born(int fd)
 {
@@ -50,31 +50,39 @@ int dd_mark_is_file(const struct dd_place *here, const struct dd_place *place)
 	       here->born == place->born;
 }
 
-static char *put(char *to, uint64_t number)
+/* The numbers of a mark, in their order. Returns how many there are. */
+static int list_numbers(struct dd_mark *mark, uint64_t *number[N_OPEN])
 {
-	return to + sprintf(to, " %" PRIx64, number);
+	int n = 0;
+
+	for (int i = 0; mark->is_open && i < DD_N_WRITTEN; i++) {
+		number[n++] = &mark->place[i].device;
+		number[n++] = &mark->place[i].inode;
+		number[n++] = &mark->place[i].born;
+		number[n++] = &mark->place[i].length;
+	}
+	number[n++] = &mark->at.inputs;
+	number[n++] = &mark->at.digest;
+	number[n++] = &mark->names;
+	if (mark->is_open) {
+		number[n++] = &mark->at.offset;
+		number[n++] = &mark->at.line;
+		number[n++] = &mark->at.rows;
+		number[n++] = &mark->kind;
+		number[n++] = &mark->first_id;
+	}
+	return n;
 }
 
 void dd_mark_write(char text[DD_MARK_SIZE], const struct dd_mark *mark)
 {
 	char *to = text + sprintf(text, "%s", mark->is_open ? OPEN : DONE);
+	struct dd_mark copy = *mark;
+	uint64_t *number[N_OPEN];
+	int n = list_numbers(&copy, number);
 
-	for (int i = 0; mark->is_open && i < DD_N_WRITTEN; i++) {
-		to = put(to, mark->place[i].device);
-		to = put(to, mark->place[i].inode);
-		to = put(to, mark->place[i].born);
-		to = put(to, mark->place[i].length);
-	}
-	to = put(to, mark->at.inputs);
-	to = put(to, mark->at.digest);
-	to = put(to, mark->names);
-	if (mark->is_open) {
-		to = put(to, mark->at.offset);
-		to = put(to, mark->at.line);
-		to = put(to, mark->at.rows);
-		to = put(to, mark->kind);
-		to = put(to, mark->first_id);
-	}
+	for (int i = 0; i < n; i++)
+		to += sprintf(to, " %" PRIx64, *number[i]);
 	sprintf(to, " %s", dd_remember_word(mark->remember));
 }
 
@@ -107,8 +115,7 @@ static int read_numbers(const char *text, uint64_t *number, int most)
 
 void dd_mark_read(const char *text, struct dd_mark *mark)
 {
-	uint64_t number[N_OPEN];
-	const uint64_t *rest = number;
+	uint64_t value[N_OPEN], *number[N_OPEN];
 	int n;
 
 	*mark = (struct dd_mark){ .remember = -1 };
@@ -118,22 +125,10 @@ void dd_mark_read(const char *text, struct dd_mark *mark)
 	if (!mark->is_open && strncmp(text, DONE, strlen(DONE)) != 0)
 		return;
 	mark->remember = read_remember(text);
-	n = read_numbers(text + strlen(OPEN), number, N_OPEN);
-	mark->has_position = n == (mark->is_open ? N_OPEN : N_DONE);
-	if (!mark->has_position)
-		return;
-	for (int i = 0; mark->is_open && i < DD_N_WRITTEN; i++, rest += N_PLACE)
-		mark->place[i] = (struct dd_place){ rest[0], rest[1], rest[2], rest[3] };
-	mark->at.inputs = rest[0];
-	mark->at.digest = rest[1];
-	mark->names = rest[2];
-	if (mark->is_open) {
-		mark->at.offset = rest[3];
-		mark->at.line = rest[4];
-		mark->at.rows = rest[5];
-		mark->kind = rest[6];
-		mark->first_id = rest[7];
-	}
+	n = list_numbers(mark, number);
+	mark->has_position = read_numbers(text + strlen(OPEN), value, N_OPEN) == n;
+	for (int i = 0; mark->has_position && i < n; i++)
+		*number[i] = value[i];
 }
 
 off_t dd_mark_committed(const struct dd_mark *mark, int fd)

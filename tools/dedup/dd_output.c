@@ -46,7 +46,7 @@ struct dd_output {
 	struct dd_labels labels;     /* of all rows, for --drop-list */
 	const struct dd_mark *start; /* of the run that is gone on with, or NULL */
 	struct dd_position at;       /* behind the last row that was decided */
-	struct dd_output_counts counts;
+	struct dd_counts counts;
 };
 
 static void add_guard(const struct dd_output *output, int fd)
@@ -123,7 +123,7 @@ static int make_groups(struct dd_output *output)
 {
 	const struct dd_groups_parts parts = { output->options, output->files, output->facts,
 					       output->keepers, output->evidence,
-					       &output->labels };
+					       &output->labels, &output->counts };
 
 	output->groups = has_groups(output->options) ? dd_groups_new(&parts) : NULL;
 	return output->groups || !has_groups(output->options) ? 0 : tl_error("out of memory");
@@ -181,7 +181,7 @@ static void list_sinks(const struct dd_output *output, struct dd_sink *sinks[DD_
  */
 static int begin_sinks(struct dd_output *output, struct dd_index *index, char end)
 {
-	const struct dd_mark *mark = dd_index_mark(index);
+	const struct dd_mark *mark = &index->mark;
 	struct dd_sink *sinks[DD_N_WRITTEN];
 	int goes_on = 0, code = 0;
 
@@ -215,7 +215,7 @@ static int resume_sinks(struct dd_output *output, struct dd_index *index)
 	list_sinks(output, sinks);
 	if (dd_index_resume(index) || dd_index_begin(index))
 		return TL_TROUBLE;
-	if (!dd_mark_is_same(dd_index_mark(index), start))
+	if (!dd_mark_is_same(&index->mark, start))
 		code = tl_error("%s: --resume: another run has gone on meanwhile",
 				output->options->index);
 	for (int i = output->shards ? DD_DUPS : DD_KEPT; !code && i < DD_N_WRITTEN; i++) {
@@ -270,12 +270,12 @@ void dd_output_mark(const struct dd_output *output, struct dd_mark *mark)
 			mark->place[i] = output->start->place[i];
 	mark->at = output->at;
 	mark->first_id = output->start ? output->start->first_id :
-					 dd_index_first_id(output->index);
+					 output->index->first_id;
 }
 
-void dd_output_count(const struct dd_output *output, struct dd_output_counts *counts)
+const struct dd_counts *dd_output_counts(const struct dd_output *output)
 {
-	*counts = output->counts;
+	return &output->counts;
 }
 
 /* ---- what is known of documents ---- */
@@ -515,7 +515,6 @@ int dd_output_committing(struct dd_output *output, int is_complete)
 
 int dd_output_finish(struct dd_output *output, const char *dir, uint64_t memory)
 {
-	struct dd_groups_counts counts;
 	int code;
 
 	if (!output->groups)
@@ -524,34 +523,7 @@ int dd_output_finish(struct dd_output *output, const char *dir, uint64_t memory)
 			       dir, memory);
 	if (!code && output->evidence)
 		code = dd_evidence_release(output->evidence);
-	dd_groups_count(output->groups, &counts);
-	output->counts.near = counts.near;
-	output->counts.bytes = counts.bytes;
-	output->counts.same_bytes = counts.same_bytes;
-	output->counts.trusted = counts.trusted;
-	output->counts.unread = counts.unread;
-	output->counts.groups = counts.groups;
-	output->counts.spared += counts.spared;
-	output->counts.changed = counts.changed;
-	output->counts.broken = counts.broken;
 	return code;
-}
-
-/* What the file of --evidence has got. */
-static void tell_evidence(const struct dd_output *output)
-{
-	uint64_t left_out, near_misses;
-	char n[2][TL_NUMBER_SIZE], misses[TL_NUMBER_SIZE + 32] = "";
-
-	if (!output->evidence)
-		return;
-	dd_evidence_count(output->evidence, &left_out, &near_misses);
-	if (output->options->near_misses)
-		snprintf(misses, sizeof(misses), ", and of %s near miss%s",
-			 tl_write_count(near_misses, n[1]), near_misses == 1 ? "" : "es");
-	tl_notice("%s: tells of %s row%s left out%s (simidx-query review shows pairs of it)",
-		  output->options->evidence, tl_write_count(left_out, n[0]),
-		  left_out == 1 ? " that is" : "s that are", misses);
 }
 
 /* The largest groups, by what stays. */
@@ -571,5 +543,6 @@ static void tell_largest(const struct dd_output *output, uint64_t documents)
 void dd_output_tell(const struct dd_output *output, uint64_t documents)
 {
 	tell_largest(output, documents);
-	tell_evidence(output);
+	if (output->evidence)
+		dd_evidence_tell(output->evidence);
 }

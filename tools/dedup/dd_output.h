@@ -110,24 +110,8 @@ int dd_output_committing(struct dd_output *output, int is_complete);
  */
 int dd_output_finish(struct dd_output *output, const char *dir, uint64_t memory);
 
-/** What was counted. */
-struct dd_output_counts {
-	uint64_t near;    /* documents that are near to others; with --pairs the pairs */
-	uint64_t known;   /* documents that the index has by their own labels; not in `near` */
-	uint64_t spared;  /* near to others, and kept as --max-group says */
-	uint64_t bytes;   /* of texts that are left out or could go */
-	uint64_t same_bytes; /* of these, of texts that have the bytes of what stays */
-	uint64_t valueless; /* documents without a value for --keep */
-	uint64_t unread;  /* that stay near to the first, as they cannot be compared again */
-	uint64_t unnamed; /* of `near`: to one of an earlier run, and neither has a label */
-	/* documents left out of --drop-list, as fingerprints alone have decided */
-	uint64_t trusted;
-	uint64_t groups;
-	uint64_t changed; /* files that have changed since they were read */
-	uint64_t broken;  /* names left out of --drop-list, as they would be two, or another row */
-};
-
-void dd_output_count(const struct dd_output *output, struct dd_output_counts *counts);
+/** What was counted; valid as long as `output`. */
+const struct dd_counts *dd_output_counts(const struct dd_output *output);
 
 /** Notices of the largest groups of so many documents, and of what --evidence has got. */
 void dd_output_tell(const struct dd_output *output, uint64_t documents);

@@ -64,7 +64,7 @@ static const char *way(const struct dd_options *options)
 
 /* What was found: of groups, pairs or a filter. */
 static void put_found(struct tl_json *json, const struct dd_options *options,
-		      const struct dd_output_counts *counts, uint64_t documents)
+		      const struct dd_counts *counts, uint64_t documents)
 {
 	if (options->pairs) {
 		tl_json_unsigned(json, "pairs", counts->near);
@@ -102,11 +102,9 @@ static int write_summary(struct dd_report *report, int code, const struct dd_sum
 			 const struct dd_output *output, const simidx_dedup *dedup, uint64_t bytes)
 {
 	struct tl_json json = { .out = report->summary };
-	struct dd_output_counts counts = { 0 };
+	static const struct dd_counts none;
 	double rows = (double)(all->documents + all->rejected);
 
-	if (output)
-		dd_output_count(output, &counts);
 	tl_json_open(&json, NULL, '{');
 	tl_json_signed(&json, "exit", code);
 	tl_json_string(&json, "write", way(report->options));
@@ -115,7 +113,8 @@ static int write_summary(struct dd_report *report, int code, const struct dd_sum
 	tl_json_unsigned(&json, "rejected", all->rejected);
 	tl_json_unsigned(&json, "skipped", all->skipped);
 	tl_json_unsigned(&json, "binary", all->binary);
-	put_found(&json, report->options, &counts, all->documents);
+	put_found(&json, report->options, output ? dd_output_counts(output) : &none,
+		  all->documents);
 	put_texts(&json, dedup);
 	tl_json_unsigned(&json, "not_utf8", all->not_utf8);
 	tl_json_real(&json, "seconds", all->seconds);

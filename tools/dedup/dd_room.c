@@ -35,11 +35,6 @@
  */
 #define TRIES 16
 
-struct dd_room {
-	char path[PATH_MAX];
-	int fd; /* the marker, locked */
-};
-
 /* Whether a name is the prefix of a form and as many letters and digits as the form has. */
 static int has_form(const char *name, const char *prefix, const char *form)
 {
@@ -169,11 +164,6 @@ struct dd_room *dd_room_new(const char *tmpdir)
 		tl_error("out of memory");
 	free(room);
 	return NULL;
-}
-
-const char *dd_room_path(const struct dd_room *room)
-{
-	return room->path;
 }
 
 void dd_room_free(struct dd_room *room)

@@ -12,11 +12,17 @@
 #ifndef DD_ROOM_H
 #define DD_ROOM_H
 
+#include <limits.h>
+
 /** The names of the indexes in it: of what is kept, and of what stays in the end. */
 #define DD_ROOM_INDEX "index"
 #define DD_ROOM_SECOND "second"
 
-struct dd_room;
+/** It; others look at its path only. */
+struct dd_room {
+	char path[PATH_MAX];
+	int fd; /* the marker, locked */
+};
 
 /**
  * Make the directory, and remove those of runs that are gone.
@@ -25,9 +31,6 @@ struct dd_room;
  * @return NULL with a message
  */
 struct dd_room *dd_room_new(const char *tmpdir);
-
-/** Its path. */
-const char *dd_room_path(const struct dd_room *room);
 
 /** Remove it with the indexes in it. NULL is allowed. */
 void dd_room_free(struct dd_room *room);

@@ -152,16 +152,15 @@ static int open_dedup(struct run *run)
 	how.batch_rows = run->memory.batch_documents;
 	how.batch_bytes = run->memory.batch_bytes;
 	how.unsearched_bytes = run->memory.unsearched;
-	how.tmpdir = dd_room_path(run->room);
+	how.tmpdir = run->room->path;
 	how.calls = (simidx_dedup_calls){ run,	     hear_decided, hear_committing,
 					  read_text, tl_stop_wanted, skips };
 	if (run->against) {
 		how.against = dd_against_handles(run->against);
 		how.n_against = run->options->against.n;
 	}
-	return tell(run, simidx_dedup_open(dd_index_handle(run->index),
-					   dd_index_writer(run->index), &how, &run->dedup, &err),
-		    &err);
+	return tell(run, simidx_dedup_open(run->index->handle, run->index->writer, &how,
+					   &run->dedup, &err), &err);
 }
 
 /* ---- reading ---- */
@@ -198,7 +197,7 @@ static int begin_deciding(struct run *run, enum simidx_dedup_kind kind)
 		if (!run->against)
 			return TL_TROUBLE;
 	}
-	run->index = dd_index_open(options, kind, run->memory.index_rows, dd_room_path(run->room),
+	run->index = dd_index_open(options, kind, run->memory.index_rows, run->room->path,
 				   DD_ROOM_INDEX);
 	if (!run->index)
 		return TL_TROUBLE;
@@ -216,7 +215,7 @@ static int begin_deciding(struct run *run, enum simidx_dedup_kind kind)
 		return code;
 	/* Of a run that is gone on with the mark is right. */
 	if (run->goes_on)
-		dd_index_rollback(run->index);
+		simidx_writer_rollback(run->index->writer);
 	else if (write_mark(run, 0))
 		return TL_TROUBLE;
 	return run->goes_on ? 0 : dd_index_commit(run->index);
@@ -519,7 +518,7 @@ static int begin(struct run *run)
 	run->room = dd_room_new(run->options->tmpdir);
 	if (!run->room)
 		return TL_TROUBLE;
-	in_guard_add(dd_room_path(run->room)); /* it may be in a directory of inputs */
+	in_guard_add(run->room->path); /* it may be in a directory of inputs */
 	return 0;
 }
 
@@ -543,7 +542,7 @@ int dd_run(const struct dd_options *options)
 {
 	struct run run = { .options = options };
 	struct in_files *files = in_files_open(&options->inputs);
-	struct dd_output_counts counts = { 0 };
+	const struct dd_counts *counts;
 	uint64_t unread = 0;
 	int code = begin(&run);
 
@@ -555,7 +554,7 @@ int dd_run(const struct dd_options *options)
 		code = dd_binary_find(run.binary, run.output, &run.report, &run.all);
 	tl_progress_clear();
 	if (!code && run.dedup)
-		code = dd_output_finish(run.output, dd_room_path(run.room),
+		code = dd_output_finish(run.output, run.room->path,
 					dd_memory_left(&run.memory));
 	if (!code && !run.is_done) {
 		/* Results stand before the summary where both go to one file. */
@@ -566,13 +565,13 @@ int dd_run(const struct dd_options *options)
 		run.all.seconds = tl_seconds() - run.all.started;
 		unread = dd_summary_tell(&run.all, options, run.dedup, run.again, run.output,
 					 run.index ? dd_index_remember(run.index) : 0);
-		dd_output_count(run.output, &counts);
 		if (*run.full)
 			code = dd_summary_tell_full(&run.all, options, run.full);
 	}
 	if (code == TL_TROUBLE && run.dedup && options->stream)
 		dd_summary_tell_partial(options);
-	if (!code && run.all.rejected + unread + counts.changed + counts.broken)
+	counts = !code ? dd_output_counts(run.output) : NULL;
+	if (counts && run.all.rejected + unread + counts->changed + counts->broken)
 		code = TL_PARTLY;
 	run.all.seconds = tl_seconds() - run.all.started;
 	code = dd_report_end(&run.report, code, &run.all, run.output, run.dedup,

@@ -5,6 +5,7 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
+#include "dedup/dd_labels.h"
 #include "dedup/dd_resume.h"
 #include "input/in_guard.h"
 
@@ -15,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* What is moved aside has this behind its name, and a number: a run may be killed again. */
 #define ASIDE ".uncommitted."
@@ -200,45 +200,18 @@ struct dd_sink *dd_shards_select(struct dd_shards *shards, uint32_t file)
 
 /* ---- checks ---- */
 
-/* Hashes of what must differ. */
-struct hashes {
-	struct in_room room; /* uint64_t */
-	size_t n;
-};
-
-static int add_hash(struct hashes *hashes, const void *bytes, size_t size)
-{
-	if (in_room_have(&hashes->room, (hashes->n + 1) * sizeof(uint64_t)))
-		return tl_error("out of memory");
-	((uint64_t *)hashes->room.bytes)[hashes->n++] = simidx_feature_hash(bytes, size);
-	return 0;
-}
-
-static int add_file(struct hashes *hashes, const struct stat *status)
+/* A file by what it is: hashes of them are compared. */
+static int add_file(struct dd_labels *files, const struct stat *status)
 {
 	const uint64_t key[2] = { status->st_dev, status->st_ino };
 
-	return add_hash(hashes, key, sizeof(key));
-}
-
-static int compare_hashes(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-static const uint64_t *sort(struct hashes *hashes)
-{
-	if (hashes->n)
-		qsort(hashes->room.bytes, hashes->n, sizeof(uint64_t), compare_hashes);
-	return hashes->room.bytes;
+	return dd_labels_add(files, (const char *)key, sizeof(key));
 }
 
 struct check {
 	const struct dd_options *options;
 	int resumes;
-	struct hashes names, inputs, outputs; /* outputs: those that are there */
+	struct dd_labels names, inputs, outputs; /* outputs: those that are there */
 };
 
 /* Whether a path leads out of the directory that it is below. */
@@ -298,7 +271,7 @@ static int check_input(struct check *check, const struct in_file *input)
 	if (leads_out(input->below))
 		return tl_error("%s: leads out of the directory of --output-dir", input->path);
 	if (write_path(path, dir, input->below) || check_place(check, path, input) ||
-	    add_hash(&check->names, input->below, strlen(input->below)))
+	    dd_labels_add(&check->names, input->below, strlen(input->below)))
 		return TL_TROUBLE;
 	return stat(input->path, &status) ? 0 : add_file(&check->inputs, &status);
 }
@@ -345,11 +318,12 @@ static int compare_twin(struct check *check, const struct in_file *input)
 			twins->first, input->path, check->options->output_dir, input->below);
 }
 
-static int check_names(const struct dd_options *options, struct hashes *names)
+static int check_names(const struct dd_options *options, struct dd_labels *names)
 {
-	const uint64_t *name = sort(names);
+	const uint64_t *name = names->hashes.bytes;
 	int code = 0;
 
+	dd_labels_sort(names);
 	for (size_t i = 1; !code && i < names->n; i++) {
 		struct twins twins = { { .options = options }, name[i], NULL };
 
@@ -364,11 +338,11 @@ static int check_names(const struct dd_options *options, struct hashes *names)
 /* Shards that are there and empty may be inputs, by another name. */
 static int check_outputs(struct check *check)
 {
-	const uint64_t *input = sort(&check->inputs), *output = check->outputs.room.bytes;
+	const uint64_t *output = check->outputs.hashes.bytes;
 
+	dd_labels_sort(&check->inputs);
 	for (size_t i = 0; i < check->outputs.n; i++)
-		if (check->inputs.n &&
-		    bsearch(&output[i], input, check->inputs.n, sizeof(*input), compare_hashes))
+		if (dd_labels_count_hash(&check->inputs, output[i]))
 			return tl_error("%s: has a file that would be written to and is an input",
 					check->options->output_dir);
 	return 0;
@@ -390,8 +364,8 @@ int dd_shards_check(const struct dd_options *options, int resumes)
 		code = check_names(options, &check.names);
 	if (!code)
 		code = check_outputs(&check);
-	free(check.names.room.bytes);
-	free(check.inputs.room.bytes);
-	free(check.outputs.room.bytes);
+	free(check.names.hashes.bytes);
+	free(check.inputs.hashes.bytes);
+	free(check.outputs.hashes.bytes);
 	return code;
 }

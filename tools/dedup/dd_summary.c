@@ -54,13 +54,11 @@ void dd_summary_progress(struct dd_summary *all, const struct dd_options *option
 	char number[TL_NUMBER_SIZE], rate[TL_NUMBER_SIZE], near[TL_NUMBER_SIZE];
 	char left[TL_NUMBER_SIZE], percent[24 + TL_NUMBER_SIZE] = "";
 	uint64_t total = options->total_bytes;
-	struct dd_output_counts counts;
 	double seconds;
 
 	if (!tl_progress_due(&all->shown))
 		return;
 	seconds = all->shown - all->started;
-	dd_output_count(output, &counts);
 	if (bytes && total > bytes)
 		snprintf(percent, sizeof(percent), "%.0f %%%s, ",
 			 100.0 * (double)bytes / (double)total,
@@ -69,7 +67,7 @@ void dd_summary_progress(struct dd_summary *all, const struct dd_options *option
 			 tl_write_amount((double)all->documents, number),
 			 all->documents == 1 ? "" : "s",
 			 tl_write_amount((double)all->documents / seconds, rate),
-			 tl_write_amount((double)counts.near, near),
+			 tl_write_amount((double)dd_output_counts(output)->near, near),
 			 options->pairs ? "pairs" : "near-duplicates");
 }
 
@@ -219,7 +217,7 @@ static void tell_remembered(const struct dd_options *options, const simidx_dedup
 }
 
 /* How many bytes of texts are left out or can be deleted, and how many are of identical ones. */
-static void write_bytes(const struct dd_options *options, const struct dd_output_counts *counts,
+static void write_bytes(const struct dd_options *options, const struct dd_counts *counts,
 			char out[], size_t size)
 {
 	char n[2][TL_NUMBER_SIZE];
@@ -250,7 +248,7 @@ static void tell_limit(const struct dd_summary *all, const struct dd_options *op
 
 /* The last line. */
 static void tell_all(const struct dd_summary *all, const struct dd_options *options,
-		     const struct dd_output_counts *counts)
+		     const struct dd_counts *counts)
 {
 	char n[3][TL_NUMBER_SIZE], rejected[TL_NUMBER_SIZE + 16] = "";
 	char bytes[2 * TL_NUMBER_SIZE + 48];
@@ -284,7 +282,7 @@ static void tell_all(const struct dd_summary *all, const struct dd_options *opti
 }
 
 /* What --keep could not decide. */
-static void tell_undecided(const struct dd_options *options, const struct dd_output_counts *counts)
+static void tell_undecided(const struct dd_options *options, const struct dd_counts *counts)
 {
 	char n[TL_NUMBER_SIZE];
 
@@ -305,7 +303,7 @@ static void tell_undecided(const struct dd_options *options, const struct dd_out
 }
 
 /* What is near to others, and yet is not listed. */
-static void tell_unlisted(const struct dd_options *options, const struct dd_output_counts *counts)
+static void tell_unlisted(const struct dd_options *options, const struct dd_counts *counts)
 {
 	char n[TL_NUMBER_SIZE];
 
@@ -336,10 +334,9 @@ uint64_t dd_summary_tell(const struct dd_summary *all, const struct dd_options *
 			 int remember)
 {
 	simidx_dedup_counts counts = { .size = sizeof(counts) };
-	struct dd_output_counts written;
+	const struct dd_counts *written = dd_output_counts(output);
 	uint64_t unread;
 
-	dd_output_count(output, &written);
 	simidx_dedup_count(dedup, &counts);
 	if (simidx_dedup_problem(dedup))
 		tl_notice("not all texts could be put aside, so fingerprints decided for some: %s",
@@ -348,10 +345,10 @@ uint64_t dd_summary_tell(const struct dd_summary *all, const struct dd_options *
 	tell_odd(all, &counts);
 	tell_remembered(options, &counts, remember == SIMIDX_DEDUP_TEXT);
 	dd_output_tell(output, all->documents);
-	tell_undecided(options, &written);
-	tell_unlisted(options, &written);
-	if (!written.near)
+	tell_undecided(options, written);
+	tell_unlisted(options, written);
+	if (!written->near)
 		tell_limit(all, options);
-	tell_all(all, options, &written);
+	tell_all(all, options, written);
 	return unread;
 }
