@@ -292,6 +292,14 @@ static int check_operands(const struct tl_command *command, int n, char **operan
 				      "" : advise_dash());
 }
 
+static int print_version(void)
+{
+	printf("%s %s\n", tl_program(), simidx_version());
+	printf("%s\n", simidx_build_info());
+	printf("%s\n", simidx_text_build_info());
+	return TL_OK;
+}
+
 static int take_all(const struct tl_command *command, const struct slots *slots, int argc,
 		    char **argv)
 {
@@ -307,7 +315,7 @@ static int take_all(const struct tl_command *command, const struct slots *slots,
 		if (slots->of[i].row->kind == TL_KIND_HELP)
 			return tl_help_print(command, c >= BY_NAME);
 		if (slots->of[i].row->kind == TL_KIND_VERSION)
-			return tl_print_version();
+			return print_version();
 		if (slots->of[i].given && !*(const char **)(void *)slots->of[i].given)
 			*(const char **)(void *)slots->of[i].given = slots->of[i].row->name;
 		if (set(&slots->of[i], optarg))
@@ -359,14 +367,6 @@ int tl_option_number(const char *name, const char *text, uint64_t min, uint64_t 
 }
 
 /* ---- standard output ---- */
-
-int tl_print_version(void)
-{
-	printf("%s %s\n", tl_program(), simidx_version());
-	printf("%s\n", simidx_build_info());
-	printf("%s\n", simidx_text_build_info());
-	return TL_OK;
-}
 
 int tl_output_failed(void)
 {

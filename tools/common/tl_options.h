@@ -218,9 +218,6 @@ const struct tl_option *tl_rows_next(struct tl_rows *rows);
 /** The command of this name, or NULL. */
 const struct tl_command *tl_find_command(const struct tl_command *program, const char *name);
 
-/** Print what --version prints to stdout. Returns TL_OK; tl_finish_output() is to follow. */
-int tl_print_version(void);
-
 /**
  * Write out what stdout holds and close it. A reader that went away, as head(1) does, is no error.
  * After a request to stop nobody waits for a reader: what it does not take now is dropped, and

@@ -44,7 +44,8 @@ struct dd_place dd_mark_place(int fd)
 				  (uint64_t)status.st_size };
 }
 
-int dd_mark_is_file(const struct dd_place *here, const struct dd_place *place)
+/* Whether a file is the one of a place, on the same file system. */
+static int is_file(const struct dd_place *here, const struct dd_place *place)
 {
 	return here->inode && here->device == place->device && here->inode == place->inode &&
 	       here->born == place->born;
@@ -136,7 +137,7 @@ off_t dd_mark_committed(const struct dd_mark *mark, int fd)
 	struct dd_place here = dd_mark_place(fd);
 
 	for (int i = 0; mark->is_open && here.inode && i < DD_N_WRITTEN; i++)
-		if (dd_mark_is_file(&here, &mark->place[i]))
+		if (is_file(&here, &mark->place[i]))
 			return (off_t)mark->place[i].length;
 	return -1;
 }

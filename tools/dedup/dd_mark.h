@@ -68,9 +68,6 @@ void dd_mark_read(const char *text, struct dd_mark *mark);
  */
 off_t dd_mark_committed(const struct dd_mark *mark, int fd);
 
-/** Whether a file is the one of a place, on the same file system. */
-int dd_mark_is_file(const struct dd_place *here, const struct dd_place *place);
-
 /** Whether no run has committed anything between two marks. */
 int dd_mark_is_same(const struct dd_mark *a, const struct dd_mark *b);
 

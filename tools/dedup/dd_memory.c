@@ -46,24 +46,27 @@
 #define ROW 320
 #define MOST_ROWS 65536
 
-uint64_t dd_memory_for(uint64_t tables, unsigned threads)
+/* What --memory has to be, in bytes, for tables of this size. */
+static uint64_t memory_for(uint64_t tables, unsigned threads)
 {
 	return 2 * (PROGRAM + tables + threads * THREAD);
 }
 
 uint64_t dd_memory_megabytes(uint64_t tables, unsigned threads)
 {
-	return (dd_memory_for(tables, threads) >> 20) + 1;
+	return (memory_for(tables, threads) >> 20) + 1;
 }
 
-uint64_t dd_memory_least(unsigned threads)
+/* The least that it can be. */
+static uint64_t least_for(unsigned threads)
 {
-	return dd_memory_for(LEAST_TABLES, threads);
+	return memory_for(LEAST_TABLES, threads);
 }
 
-unsigned dd_memory_threads(uint64_t bytes)
+/* The most threads for which it is enough; 0 = not even one. */
+static unsigned threads_for(uint64_t bytes)
 {
-	uint64_t none = dd_memory_least(0), n = bytes < none ? 0 : (bytes - none) / (2 * THREAD);
+	uint64_t none = least_for(0), n = bytes < none ? 0 : (bytes - none) / (2 * THREAD);
 
 	return n < UINT_MAX ? (unsigned)n : UINT_MAX;
 }
@@ -72,14 +75,14 @@ int dd_memory_check(uint64_t bytes, unsigned *threads)
 {
 	long n = *threads ? (long)*threads : sysconf(_SC_NPROCESSORS_ONLN);
 	unsigned wanted = n < 1 ? 1 : n > TL_MAX_THREADS ? TL_MAX_THREADS : (unsigned)n;
-	unsigned fit = dd_memory_threads(bytes);
+	unsigned fit = threads_for(bytes);
 
 	*threads = !*threads && wanted > fit && fit ? fit : wanted;
 	if (*threads <= fit)
 		return TL_PROCEED;
 	return tl_usage_error("--memory: %u thread%s at least %" PRIu64 "M", *threads,
 			      *threads == 1 ? " needs" : "s need",
-			      dd_memory_least(*threads) >> 20);
+			      least_for(*threads) >> 20);
 }
 
 /* By itself glibc keeps blocks of up to 32 MB for later, in each thread. */

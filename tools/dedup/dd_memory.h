@@ -30,17 +30,8 @@ struct dd_memory {
 	uint64_t charged;       /* of these: added to by the caller, after dd_memory_has() */
 };
 
-/** What --memory has to be, in bytes, for tables of this size. */
-uint64_t dd_memory_for(uint64_t tables, unsigned threads);
-
-/** The same in megabytes, rounded up: for messages. */
+/** What --memory has to be for tables of this size, in megabytes, rounded up: for messages. */
 uint64_t dd_memory_megabytes(uint64_t tables, unsigned threads);
-
-/** The least that it can be. */
-uint64_t dd_memory_least(unsigned threads);
-
-/** The most threads for which it is enough; 0 = not even one. */
-unsigned dd_memory_threads(uint64_t bytes);
 
 /**
  * Check that memory and threads fit.
@@ -53,7 +44,7 @@ int dd_memory_check(uint64_t bytes, unsigned *threads);
 /** Before anything else: have the C library give large blocks back as soon as they are freed. */
 void dd_memory_begin(void);
 
-/** Divide `bytes`, at least dd_memory_least(threads). Nothing is charged yet. */
+/** Divide `bytes`, which dd_memory_check() has found to be enough. Nothing is charged yet. */
 void dd_memory_divide(struct dd_memory *memory, uint64_t bytes, unsigned threads);
 
 /** Divide bytes that are left in the end, for rows that are decided again: batches, work and the

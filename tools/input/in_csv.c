@@ -152,18 +152,8 @@ static int next_field(const struct in_reader *reader, struct in_cursor *cursor,
 
 static const struct in_syntax csv = { next_row, next_field, 0, 0 };
 
-static enum in_result begin_csv(struct in_reader *reader)
-{
-	return in_table_begin(reader, &csv);
-}
-
-static enum in_result next_csv(struct in_reader *reader, struct in_row *row)
-{
-	return in_table_next(reader, row, &csv);
-}
-
 const struct in_format in_format_csv = {
-	.name = "csv", .begin = begin_csv, .next = next_csv,
+	.name = "csv", .begin = in_table_begin, .next = in_table_next, .syntax = &csv,
 	.takes = IN_TAKES_HEADER | IN_TAKES_FIELDS | IN_TAKES_ENCODING | IN_TAKES_DELIMITER |
 		 IN_TAKES_TEXT_FIELD,
 	.state_size = IN_TABLE_STATE_SIZE, .close = in_table_close

@@ -156,7 +156,6 @@ static enum in_result take_form(struct in_reader *reader, const json_t *object)
 		info->plan = strcpy(full->plan, json_string_value(plan));
 	if (layout && (!name || (strcmp(name, "rows") && strcmp(name, "blocks"))))
 		return expected(reader, "layout", "\"blocks\" or \"rows\"");
-	full->head.has_layout = layout != NULL;
 	if (layout)
 		info->layout = strcmp(name, "rows") ? SIMIDX_LAYOUT_BLOCKS : SIMIDX_LAYOUT_ROWS;
 	if (json_object_get(object, "fill") &&

@@ -31,7 +31,6 @@ struct in_head {
 	 * which is SIMIDX_NO_ID without ids; plan is NULL and fill 0 where the line does not say.
 	 */
 	simidx_info info;
-	int has_layout;            /* info.layout is set */
 	const unsigned char *mark; /* simidx_get_mark() */
 	size_t mark_size;          /* 0 = none */
 };

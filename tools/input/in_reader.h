@@ -33,6 +33,7 @@ struct in_format {
 	 * @return IN_ROW; IN_END: there is nothing; IN_FATAL with a reason
 	 */
 	enum in_result (*begin)(struct in_reader *reader);
+	const struct in_syntax *syntax; /* of a table (in_table.h) */
 	size_t state_size;   /* of reader->state; all zero when an input begins; 0 = has none */
 	/** Free what the state holds, but not the state itself; NULL = holds nothing. */
 	void (*close)(void *state);

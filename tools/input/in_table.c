@@ -243,8 +243,9 @@ static enum in_result read_header(struct in_reader *reader, const struct in_synt
 	return rc;
 }
 
-enum in_result in_table_begin(struct in_reader *reader, const struct in_syntax *syntax)
+enum in_result in_table_begin(struct in_reader *reader)
 {
+	const struct in_syntax *syntax = reader->format->syntax;
 	struct in_table_state *state = reader->state;
 	enum in_result rc = IN_ROW;
 
@@ -498,13 +499,13 @@ static enum in_result cut_row(struct in_reader *reader, const struct in_syntax *
 	return rc;
 }
 
-enum in_result in_table_next(struct in_reader *reader, struct in_row *row,
-			     const struct in_syntax *syntax)
+enum in_result in_table_next(struct in_reader *reader, struct in_row *row)
 {
+	const struct in_syntax *syntax = reader->format->syntax;
 	struct in_table_state *state = reader->state;
 	struct in_cursor cursor;
 	struct fields fields;
-	enum in_result rc = state->has_begun ? IN_ROW : in_table_begin(reader, syntax);
+	enum in_result rc = state->has_begun ? IN_ROW : in_table_begin(reader);
 
 	if (rc == IN_ROW)
 		rc = cut_row(reader, syntax, &cursor);
@@ -533,33 +534,18 @@ static int next_field(const struct in_reader *reader, struct in_cursor *cursor,
 
 static const struct in_syntax tsv = { in_table_line, next_field, 1, 0 };
 
-static enum in_result begin_tsv(struct in_reader *reader)
-{
-	return in_table_begin(reader, &tsv);
-}
-
-static enum in_result next_tsv(struct in_reader *reader, struct in_row *row)
-{
-	return in_table_next(reader, row, &tsv);
-}
-
 /* Of an index with times, a dump has four columns. */
-static enum in_result next_dump(struct in_reader *reader, struct in_row *row)
-{
-	static const struct in_syntax syntax = { in_table_line, next_field, 1, 1 };
-
-	return in_table_next(reader, row, &syntax);
-}
+static const struct in_syntax dump = { in_table_line, next_field, 1, 1 };
 
 const struct in_format in_format_tsv = {
 	.name = "tsv",
 	.takes = IN_TAKES_HEADER | IN_TAKES_FIELDS | IN_TAKES_ENCODING | IN_TAKES_TEXT_FIELD,
-	.begin = begin_tsv, .next = next_tsv,
+	.begin = in_table_begin, .next = in_table_next, .syntax = &tsv,
 	.state_size = IN_TABLE_STATE_SIZE, .close = in_table_close
 };
 
 /* What simidx-query writes: this is tsv, and nothing about it is to be chosen. */
-const struct in_format in_format_dump = { .name = "dump",
-					  .next = next_dump,
-					  .state_size = IN_TABLE_STATE_SIZE,
-					  .close = in_table_close };
+const struct in_format in_format_dump = {
+	.name = "dump", .next = in_table_next, .syntax = &dump,
+	.state_size = IN_TABLE_STATE_SIZE, .close = in_table_close
+};

@@ -47,11 +47,10 @@ struct in_table_state {
 void in_table_close(void *state);
 
 /** Which columns are read: by the header if there is one. For struct in_format. */
-enum in_result in_table_begin(struct in_reader *reader, const struct in_syntax *syntax);
+enum in_result in_table_begin(struct in_reader *reader);
 
 /** The next row of a table, for struct in_format. */
-enum in_result in_table_next(struct in_reader *reader, struct in_row *row,
-			     const struct in_syntax *syntax);
+enum in_result in_table_next(struct in_reader *reader, struct in_row *row);
 
 /** Begin with the next line as a row. Returns as in_next_line(). */
 enum in_result in_table_line(struct in_reader *reader, struct in_cursor *cursor);
