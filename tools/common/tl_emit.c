@@ -61,13 +61,21 @@ void tl_emit_begin(FILE *out, char end, off_t killed_from)
 		putc(end, out);
 }
 
+void tl_emit_path(FILE *out, const char *path, int nul_ends)
+{
+	if (nul_ends)
+		fputs(path, out);
+	else
+		tl_put_escaped(out, path, strlen(path));
+	putc(nul_ends ? '\0' : '\n', out);
+}
+
 void tl_emit_input(const char *path, const char *kept, size_t kept_size)
 {
-	if (kept_size)
-		fwrite(kept, 1, kept_size, stdout);
-	else
-		tl_put_escaped(stdout, path, strlen(path));
-	if (!kept_size || kept[kept_size - 1] != '\n')
+	fwrite(kept, 1, kept_size, stdout);
+	if (!kept_size)
+		tl_emit_path(stdout, path, 0);
+	else if (kept[kept_size - 1] != '\n')
 		putchar('\n');
 }
 

@@ -24,6 +24,9 @@
  */
 void tl_emit_begin(FILE *out, char end, off_t killed_from);
 
+/** Write the path of a whole file, with escapes and in a line; or as it is, ended by a NUL byte. */
+void tl_emit_path(FILE *out, const char *path, int nul_ends);
+
 /** Write a row as it came: its line; of a whole file (kept_size = 0) the path. */
 void tl_emit_input(const char *path, const char *kept, size_t kept_size);
 

@@ -5,13 +5,13 @@
 
 #include "common/tl_escape.h"
 #include "common/tl_path.h"
+#include "common/tl_term.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -197,16 +197,6 @@ int tl_progress_due(double *shown)
 	return 1;
 }
 
-/* Columns of the terminal; the last one stays free, as some begin a new line after it. */
-static int progress_width(void)
-{
-	struct winsize size;
-
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col < 2)
-		return 79;
-	return size.ws_col - 1;
-}
-
 void tl_progress_show(const char *format, ...)
 {
 	char text[256];
@@ -215,7 +205,8 @@ void tl_progress_show(const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	fprintf(stderr, "\r%.*s\033[K", progress_width(), text);
+	/* The last column stays free, as some terminals begin a new line after it. */
+	fprintf(stderr, "\r%.*s\033[K", (int)tl_term_width(STDERR_FILENO) - 1, text);
 	fflush(stderr);
 	progress_stands = 1;
 }

@@ -21,14 +21,9 @@ static const unsigned char hex_values[256] = {
 	['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
 };
 
-static int hex_value(char c)
-{
-	return hex_values[(unsigned char)c] - 1;
-}
-
 int tl_hex_digit(char c)
 {
-	return hex_value(c);
+	return hex_values[(unsigned char)c] - 1;
 }
 
 int tl_parse_hex(const char *digits, size_t n, void *out)
@@ -189,7 +184,7 @@ int tl_parse_fingerprint(const char *s, size_t n, unsigned bits, const char *wha
 		n -= 2;
 	}
 	for (i = 0; i < n && i <= width; i++) {
-		digit = hex_value(s[i]);
+		digit = tl_hex_digit(s[i]);
 		if (digit < 0) {
 			tell_digit(s, n, i, width, what, reason, size);
 			return -1;

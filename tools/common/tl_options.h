@@ -156,6 +156,9 @@ struct tl_strings {
 #define TL_GROUP(rows, type, struct_member) \
 	.kind = TL_KIND_GROUP, .group = (rows), .at = offsetof(type, struct_member)
 
+/** The rows of another table about the same struct. */
+#define TL_ROWS(table) .kind = TL_KIND_GROUP, .group = (table)
+
 /** A const char *: the name of the first option of this table that was given, or NULL. */
 #define TL_GIVEN(type, member) .kind = TL_KIND_GIVEN, .at = TL_AT_TEXT(type, member)
 

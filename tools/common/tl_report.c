@@ -5,6 +5,7 @@
 
 #include "common/tl_escape.h"
 #include "common/tl_msg.h"
+#include "common/tl_number.h"
 
 #include <errno.h>
 #include <string.h>
@@ -34,6 +35,23 @@ void tl_report_reject(FILE *out, const char *place, const char *reason)
 	fputc('\t', out);
 	tl_put_message(out, reason, strlen(reason));
 	fputc('\n', out);
+}
+
+void tl_remark_add(struct tl_remark *remark, const char *place)
+{
+	if (!remark->n++)
+		remark->first = strdup(place);
+}
+
+void tl_remark_tell(const struct tl_remark *remark, const char *one, const char *many,
+		    const char *advice)
+{
+	char count[TL_NUMBER_SIZE];
+	int is_one = remark->n == 1;
+
+	if (remark->n)
+		tl_notice("%s %s (%s%s)%s", tl_write_count(remark->n, count), is_one ? one : many,
+			  is_one ? "" : "first: ", remark->first ? remark->first : "?", advice);
 }
 
 uint64_t tl_report_peak(void)

@@ -32,6 +32,19 @@ int tl_report_close(FILE *out);
 /** A line of --rejects: where the row is, a tab, and the reason. Nothing if `out` is NULL. */
 void tl_report_reject(FILE *out, const char *place, const char *reason);
 
+/** What is odd about several things, of which the first is told; all zero: nothing is. */
+struct tl_remark {
+	uint64_t n;
+	char *first; /* where the first is: for free() */
+};
+
+/** One more. */
+void tl_remark_add(struct tl_remark *remark, const char *place);
+
+/** A notice of how many there are, if any: what one or many are, and what to do. */
+void tl_remark_tell(const struct tl_remark *remark, const char *one, const char *many,
+		    const char *advice);
+
 /** The most memory that this process has had, in bytes. */
 uint64_t tl_report_peak(void);
 

@@ -20,11 +20,11 @@ int tl_term_is(void)
 	return isatty(STDOUT_FILENO);
 }
 
-unsigned tl_term_width(void)
+unsigned tl_term_width(int fd)
 {
 	struct winsize size;
 
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col == 0)
+	if (ioctl(fd, TIOCGWINSZ, &size) || size.ws_col < 2)
 		return DEFAULT_WIDTH;
 	return size.ws_col;
 }

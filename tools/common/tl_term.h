@@ -31,8 +31,8 @@ extern const char *const tl_color_words[];
 /** Whether standard output is a terminal. */
 int tl_term_is(void);
 
-/** Its columns; 80 if it does not tell. */
-unsigned tl_term_width(void);
+/** Columns of the terminal that a descriptor is; 80 if it does not tell. */
+unsigned tl_term_width(int fd);
 
 /**
  * Whether to use colours. TL_COLOR_AUTO: on a terminal that is not "dumb", unless the environment

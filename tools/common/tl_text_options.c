@@ -168,7 +168,7 @@ const struct tl_option tl_text_cutting_rows[] = {
 
 const struct tl_option tl_text_rows[] = {
 	{ TL_GIVEN(struct tl_text_options, given) },
-	{ .kind = TL_KIND_GROUP, .group = tl_text_cutting_rows },
+	{ TL_ROWS(tl_text_cutting_rows) },
 	{ 0, "weights", "HOW", TL_TEXT(struct tl_text_options, how.weights),
 	  .otherwise = "sqrt", .help = "sqrt, log, raw, binary or tfidf",
 	  .more = "What a feature weighs that occurs c times. sqrt: the square "

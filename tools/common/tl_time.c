@@ -18,14 +18,6 @@ static int field(const char *s, size_t at, size_t digits, int least, int most)
 	return (int)value;
 }
 
-static int days_of(int year, int month)
-{
-	static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-	int is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-
-	return days[month - 1] + (month == 2 && is_leap);
-}
-
 /* "2026-11-26", in seconds since 1970. */
 static int parse_date(const char *s, size_t n, int64_t *out)
 {
@@ -36,15 +28,16 @@ static int parse_date(const char *s, size_t n, int64_t *out)
 		return -1;
 	year = field(s, 0, 4, 0, 9999);
 	month = field(s, 5, 2, 1, 12);
-	if (year < 0 || month < 0)
-		return -1;
-	day = field(s, 8, 2, 1, days_of(year, month));
-	if (day < 0)
+	day = field(s, 8, 2, 1, 31);
+	if (year < 0 || month < 0 || day < 0)
 		return -1;
 	tm.tm_year = year - 1900;
 	tm.tm_mon = month - 1;
 	tm.tm_mday = day;
 	*out = (int64_t)timegm(&tm);
+	/* A day that the month has not became one of the next. */
+	if (tm.tm_mday != day)
+		return -1;
 	return 0;
 }
 

@@ -46,13 +46,6 @@ const char *dd_columns_write_similarity(char out[TL_NUMBER_SIZE], enum simidx_de
 	return out;
 }
 
-void dd_columns_similarity(FILE *out, enum simidx_dedup_kind kind, struct dd_similarity similarity)
-{
-	char text[TL_NUMBER_SIZE];
-
-	fputs(dd_columns_write_similarity(text, kind, similarity), out);
-}
-
 void dd_columns_json_similarity(struct tl_json *json, enum simidx_dedup_kind kind,
 				struct dd_similarity similarity)
 {

@@ -34,9 +34,6 @@ struct dd_similarity {
 const char *dd_columns_write_similarity(char out[TL_NUMBER_SIZE], enum simidx_dedup_kind kind,
 					struct dd_similarity similarity);
 
-/** The same to a stream. */
-void dd_columns_similarity(FILE *out, enum simidx_dedup_kind kind, struct dd_similarity similarity);
-
 /** As members: "similarity", null for fp, and "estimate" or "same" if it is that; or "distance". */
 void dd_columns_json_similarity(struct tl_json *json, enum simidx_dedup_kind kind,
 				struct dd_similarity similarity);

@@ -112,9 +112,11 @@ static void put_columns(const struct dd_lines *lines, uint64_t group,
 			struct dd_similarity similarity, int is_kept,
 			const struct dd_where *place)
 {
-	printf("%" PRIu64 "\t", group);
-	dd_columns_similarity(stdout, lines->kind, similarity);
-	fputs(is_kept ? "\tkeep\t" : "\tdrop\t", stdout);
+	char text[TL_NUMBER_SIZE];
+
+	printf("%" PRIu64 "\t%s\t%s\t", group,
+	       dd_columns_write_similarity(text, lines->kind, similarity),
+	       is_kept ? "keep" : "drop");
 	put_place(place);
 	putchar('\n');
 }

@@ -282,22 +282,19 @@ static const struct tl_option resource_rows[] = {
 	{ 0 },
 };
 
-/* The rows of another table about the same struct. */
-#define ROWS(table) .kind = TL_KIND_GROUP, .group = (table)
-
 static const struct tl_option rows[] = {
 	{ TL_SECTION("Inputs and how they are written") },
 	{ TL_GROUP(in_files_rows, struct dd_options, inputs) },
 	{ TL_SECTION("What is near") },
-	{ ROWS(near_rows) },
+	{ TL_ROWS(near_rows) },
 	{ TL_SECTION("What is printed") },
-	{ ROWS(output_rows) },
+	{ TL_ROWS(output_rows) },
 	{ TL_SECTION("Which one stays") },
 	{ TL_GROUP(dd_keep_rows, struct dd_options, keep) },
 	{ TL_SECTION("Why it was decided so") },
-	{ ROWS(evidence_rows) },
+	{ TL_ROWS(evidence_rows) },
 	{ TL_SECTION("Resources") },
-	{ ROWS(resource_rows) },
+	{ TL_ROWS(resource_rows) },
 	{ TL_HELP_ROW },
 	{ TL_VERSION_ROW },
 	{ TL_SECTION("Output") },

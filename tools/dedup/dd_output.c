@@ -3,7 +3,7 @@
 
 #include "dedup/dd_output.h"
 
-#include "common/tl_escape.h"
+#include "common/tl_emit.h"
 #include "common/tl_json.h"
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
@@ -326,14 +326,10 @@ static int emit(const struct dd_output *output, const struct dd_extra *extra)
 	out = dd_sink_out(output->kept);
 	if (!out)
 		return TL_TROUBLE;
-	if (!extra->line_size && output->options->inputs.nul_lists) {
-		fprintf(out, "%s%c", path, '\0');
-	} else {
-		if (!extra->line_size)
-			tl_put_escaped(out, path, strlen(path));
-		if (!extra->line_size || extra->line[extra->line_size - 1] != '\n')
-			putc('\n', out);
-	}
+	if (!extra->line_size)
+		tl_emit_path(out, path, output->options->inputs.nul_lists);
+	else if (extra->line[extra->line_size - 1] != '\n')
+		putc('\n', out);
 	return dd_sink_wrote(output->kept);
 }
 

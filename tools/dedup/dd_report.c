@@ -3,7 +3,7 @@
 
 #include "dedup/dd_report.h"
 
-#include "common/tl_escape.h"
+#include "common/tl_emit.h"
 #include "common/tl_json.h"
 #include "common/tl_msg.h"
 #include "common/tl_report.h"
@@ -44,14 +44,8 @@ void dd_report_reject(struct dd_report *report, struct dd_summary *all, const ch
 /* As --stream writes paths. */
 void dd_report_binary(struct dd_report *report, const char *path)
 {
-	if (!report->binary)
-		return;
-	if (report->options->inputs.nul_lists) {
-		fprintf(report->binary, "%s%c", path, '\0');
-		return;
-	}
-	tl_put_escaped(report->binary, path, strlen(path));
-	putc('\n', report->binary);
+	if (report->binary)
+		tl_emit_path(report->binary, path, report->options->inputs.nul_lists);
 }
 
 static const char *way(const struct dd_options *options)
@@ -111,12 +105,12 @@ static int write_summary(struct dd_report *report, int code, const struct dd_sum
 	tl_json_unsigned(&json, "rows", all->documents + all->rejected);
 	tl_json_unsigned(&json, "documents", all->documents);
 	tl_json_unsigned(&json, "rejected", all->rejected);
-	tl_json_unsigned(&json, "skipped", all->skipped);
+	tl_json_unsigned(&json, "skipped", all->skipped.n);
 	tl_json_unsigned(&json, "binary", all->binary);
 	put_found(&json, report->options, output ? dd_output_counts(output) : &none,
 		  all->documents);
 	put_texts(&json, dedup);
-	tl_json_unsigned(&json, "not_utf8", all->not_utf8);
+	tl_json_unsigned(&json, "not_utf8", all->not_utf8.n);
 	tl_json_real(&json, "seconds", all->seconds);
 	tl_json_real(&json, "rows_per_s", all->seconds > 0 ? rows / all->seconds : 0);
 	tl_json_unsigned(&json, "bytes", bytes);

@@ -279,7 +279,7 @@ static int take_binary(struct run *run, const struct in_file *input, uint32_t fi
 		dd_report_binary(&run->report, input->path);
 	if (!is_file || !run->options->binary) {
 		if (input->is_found)
-			dd_summary_skip(&run->all, input->path);
+			tl_remark_add(&run->all.skipped, input->path);
 		else
 			reject(run, in_reader_place(&run->reader), run->reader.reason);
 		return 0;

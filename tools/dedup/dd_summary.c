@@ -17,35 +17,29 @@
 /* After so many rows it is estimated how many there are, and again after ten times as many. */
 #define ESTIMATED_AFTER 10000
 
-void dd_summary_skip(struct dd_summary *all, const char *path)
-{
-	if (!all->skipped++)
-		all->first_skipped = strdup(path);
-}
-
 void dd_summary_look(struct dd_summary *all, const struct dd_options *options,
 		     const struct in_reader *reader, const struct in_row *row)
 {
 	enum in_doubt doubt;
 
 	all->texts++;
-	if (!tl_is_utf8(row->text, row->text_size) && !all->not_utf8++)
-		all->first_not_utf8 = strdup(in_reader_place(reader));
+	if (!tl_is_utf8(row->text, row->text_size))
+		tl_remark_add(&all->not_utf8, in_reader_place(reader));
 	if (reader->format != &in_format_text || options->inputs.format)
 		return;
 	doubt = in_doubt_text(reader->path, row, options->bits);
-	if (doubt == IN_LISTS_FPS && !all->lists++)
-		all->first_list = strdup(reader->path);
-	if (doubt == IN_NAMED_ROWS && !all->named_rows++)
-		all->first_named = strdup(reader->path);
+	if (doubt == IN_LISTS_FPS)
+		tl_remark_add(&all->lists, reader->path);
+	if (doubt == IN_NAMED_ROWS)
+		tl_remark_add(&all->named_rows, reader->path);
 }
 
 void dd_summary_free(struct dd_summary *all)
 {
-	free(all->first_not_utf8);
-	free(all->first_named);
-	free(all->first_list);
-	free(all->first_skipped);
+	free(all->not_utf8.first);
+	free(all->named_rows.first);
+	free(all->lists.first);
+	free(all->skipped.first);
 }
 
 void dd_summary_progress(struct dd_summary *all, const struct dd_options *options, uint64_t bytes,
@@ -145,20 +139,10 @@ static uint64_t tell_unread(const struct dd_again *again, const simidx_dedup_cou
 	return unread;
 }
 
-/* How many are odd in one way, where the first one is, and what to do; nothing if there is none. */
-static void tell_first(uint64_t n, const char *one, const char *many, const char *first,
-		       const char *advice)
-{
-	char count[TL_NUMBER_SIZE];
-
-	if (n)
-		tl_notice("%s %s (%s%s): %s", tl_write_count(n, count), n == 1 ? one : many,
-			  n == 1 ? "" : "first: ", first ? first : "?", advice);
-}
-
 /* What was odd about texts and files. */
 static void tell_odd(const struct dd_summary *all, const simidx_dedup_counts *counts)
 {
+	const struct tl_remark *skipped = &all->skipped;
 	char n[TL_NUMBER_SIZE];
 
 	if (counts->exhausted)
@@ -166,14 +150,13 @@ static void tell_odd(const struct dd_summary *all, const simidx_dedup_counts *co
 			  "may be near (--all compares with all)",
 			  tl_write_count(counts->exhausted, n),
 			  counts->exhausted == 1 ? " was" : "s were", SIMIDX_DEDUP_MOST_COMPARED);
-	tell_first(all->not_utf8, "text is not UTF-8", "texts are not UTF-8", all->first_not_utf8,
-		   "convert such files before, for example with iconv");
-	tell_first(all->named_rows, "file with the name of rows was taken as a text",
-		   "files with names of rows were taken as one text each", all->first_named,
-		   "-F jsonl, csv or tsv reads their rows");
-	tell_first(all->lists, "text looks like a list of fingerprints",
-		   "texts look like lists of fingerprints", all->first_list,
-		   "-F lines reads one a line");
+	tl_remark_tell(&all->not_utf8, "text is not UTF-8", "texts are not UTF-8",
+		       ": convert such files before, for example with iconv");
+	tl_remark_tell(&all->named_rows, "file with the name of rows was taken as a text",
+		       "files with names of rows were taken as one text each",
+		       ": -F jsonl, csv or tsv reads their rows");
+	tl_remark_tell(&all->lists, "text looks like a list of fingerprints",
+		       "texts look like lists of fingerprints", ": -F lines reads one a line");
 	if (counts->too_long)
 		tl_notice("sketches decided %s time%s whether a text is near to a long one "
 			  "(without a sketch fingerprints), as --memory has no room for both",
@@ -188,11 +171,11 @@ static void tell_odd(const struct dd_summary *all, const simidx_dedup_counts *co
 			  tl_write_count(all->binary, n),
 			  all->binary == 1 ? " is no text" : "s are no texts",
 			  all->binary == 1 ? "was" : "were");
-	if (all->skipped)
-		tl_notice("%s file%s and %s skipped (first: %s)", tl_write_count(all->skipped, n),
-			  all->skipped == 1 ? " is no text" : "s are no texts",
-			  all->skipped == 1 ? "was" : "were",
-			  all->first_skipped ? all->first_skipped : "?");
+	if (skipped->n)
+		tl_notice("%s file%s and %s skipped (first: %s)", tl_write_count(skipped->n, n),
+			  skipped->n == 1 ? " is no text" : "s are no texts",
+			  skipped->n == 1 ? "was" : "were",
+			  skipped->first ? skipped->first : "?");
 }
 
 /* What later runs compare with. */

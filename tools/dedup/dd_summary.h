@@ -10,6 +10,7 @@
 
 #include <simidx_dedup.h>
 
+#include "common/tl_report.h"
 #include "dedup/dd_again.h"
 #include "dedup/dd_output.h"
 #include "input/in_reader.h"
@@ -18,25 +19,18 @@
 struct dd_summary {
 	uint64_t documents, rejected;
 	uint64_t texts;      /* of `documents` */
-	uint64_t not_utf8;   /* texts that are something else */
-	char *first_not_utf8; /* the place of the first; of this struct, as all that follow */
-	uint64_t named_rows; /* files found that were taken for one text, and are named as rows */
-	char *first_named;   /* the path of the first */
-	uint64_t lists;      /* files taken for one text that look like lists of fingerprints */
-	char *first_list;    /* the path of the first */
-	uint64_t skipped;    /* files found that are no texts */
 	uint64_t binary;     /* of `documents`: files that are no texts */
-	char *first_skipped; /* the path of the first */
+	struct tl_remark not_utf8;   /* texts that are something else */
+	struct tl_remark named_rows; /* files found that were taken for one text, named as rows */
+	struct tl_remark lists;      /* files taken for one text that look like lists of fingerprints */
+	struct tl_remark skipped;    /* files found that are no texts */
 	double started, seconds;
 	double shown; /* when progress was */
 	int has_warned; /* that memory is likely to be too small */
 };
 
-/** Free the names. */
+/** Free what remarks have. */
 void dd_summary_free(struct dd_summary *all);
-
-/** A file that was found is no text. */
-void dd_summary_skip(struct dd_summary *all, const char *path);
 
 /** A text was read: count it, and what is odd about it. */
 void dd_summary_look(struct dd_summary *all, const struct dd_options *options,

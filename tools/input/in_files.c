@@ -447,10 +447,9 @@ static int check_operand(const char *path, const struct in_files_options *option
 
 int in_files_check_dash(const struct in_files_options *options)
 {
-	for (size_t i = 0; i < options->n_operands; i++)
-		if (strcmp(options->operands[i], "-") == 0 && !options->format)
-			return tl_usage_error("standard input needs its format, such as -F jsonl; "
-					      "of a list of names: --files-from -");
+	if (!options->format && in_files_n_stdin(options->operands, options->n_operands))
+		return tl_usage_error("standard input needs its format, such as -F jsonl; of a "
+				      "list of names: --files-from -");
 	return TL_PROCEED;
 }
 

@@ -54,6 +54,15 @@ static int describe(struct ld_target *target, int of_texts, simidx_create_option
 	return 0;
 }
 
+/* An empty index was made, or there is the one that another load has made meanwhile. */
+static int take_made(struct ld_target *target, int rc, const simidx_error *err)
+{
+	if (rc && !(rc == SIMIDX_E_EXISTS && target->options->create == LD_CREATE_IF_MISSING))
+		return ld_target_fail(target, err);
+	target->is_new = !rc;
+	return ld_target_anew(target);
+}
+
 /* An empty index for a writer. Made by a loader, so that other loaders are waited for. */
 static int make_empty(struct ld_target *target)
 {
@@ -62,13 +71,10 @@ static int make_empty(struct ld_target *target)
 
 	simidx_loader_close(target->loader);
 	target->loader = NULL;
-	if (rc && !(rc == SIMIDX_E_EXISTS && target->options->create == LD_CREATE_IF_MISSING))
-		return ld_target_fail(target, &err);
-	target->is_new = !rc;
-	return ld_target_anew(target);
+	return take_made(target, rc, &err);
 }
 
-/* An empty index of an engine, or the one that another load has made meanwhile. */
+/* An empty index of an engine. */
 static int make_with_engine(struct ld_target *target, const simidx_create_options *create)
 {
 	simidx_error err;
@@ -76,10 +82,7 @@ static int make_with_engine(struct ld_target *target, const simidx_create_option
 	int rc = simidx_create(target->options->index, create, &index, &err);
 
 	simidx_close(index);
-	if (rc && !(rc == SIMIDX_E_EXISTS && target->options->create == LD_CREATE_IF_MISSING))
-		return ld_target_fail(target, &err);
-	target->is_new = !rc;
-	return ld_target_anew(target);
+	return take_made(target, rc, &err);
 }
 
 int ld_create(struct ld_target *target, int of_texts)

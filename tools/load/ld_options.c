@@ -335,25 +335,22 @@ static const struct tl_option format_rows[] = {
 	{ 0 },
 };
 
-/* The rows of another table about the same struct. */
-#define ROWS(table) .kind = TL_KIND_GROUP, .group = (table)
-
 static const struct tl_option rows[] = {
 	{ TL_SECTION("Inputs and how they are written") },
 	{ TL_GROUP(in_files_load_rows, struct ld_options, inputs) },
-	{ ROWS(time_rows) },
+	{ TL_ROWS(time_rows) },
 	{ TL_SECTION("The index, when it is made") },
-	{ ROWS(index_rows) },
+	{ TL_ROWS(index_rows) },
 	{ TL_SECTION("How texts become fingerprints, when the index is made") },
-	{ ROWS(text_rows) },
+	{ TL_ROWS(text_rows) },
 	{ TL_SECTION("Writing") },
-	{ ROWS(write_rows) },
+	{ TL_ROWS(write_rows) },
 	{ TL_SECTION("Resources") },
-	{ ROWS(resource_rows) },
+	{ TL_ROWS(resource_rows) },
 	{ TL_SECTION("Messages") },
-	{ ROWS(report_rows) },
+	{ TL_ROWS(report_rows) },
 	{ TL_SECTION("Formats") },
-	{ ROWS(format_rows) },
+	{ TL_ROWS(format_rows) },
 	{ TL_SECTION("Deleting") },
 	{ TL_PARAGRAPH("With --mode delete an INPUT is a file, or '-', that says what to delete. "
 		       "-F ids: an id a line; -F labels: a label a line; -F tsv, csv, jsonl or "

@@ -6,7 +6,6 @@
 #include "common/tl_json.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
-#include "common/tl_report.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -149,8 +148,7 @@ void ld_report_skip(struct ld_report *report, const char *place, const char *rea
 
 void ld_report_remark(struct ld_report *report, enum ld_remark remark, const char *place)
 {
-	if (!report->remarks[remark].n++)
-		report->remarks[remark].first = strdup(place);
+	tl_remark_add(&report->remarks[remark], place);
 	report->skipped += remark == LD_SKIPPED;
 }
 
@@ -182,17 +180,9 @@ static void print_remarks(const struct ld_report *report)
 		[LD_NOT_UTF8] = { "text is not UTF-8", "texts are not UTF-8",
 				  ": convert such files before, for example with iconv" },
 	};
-	char count[TL_NUMBER_SIZE];
 
-	for (int i = 0; i < LD_N_REMARKS; i++) {
-		uint64_t n = report->remarks[i].n;
-		const char *first = report->remarks[i].first;
-
-		if (n)
-			tl_notice("%s %s (%s%s)%s", tl_write_count(n, count),
-				  n == 1 ? texts[i].one : texts[i].many, n == 1 ? "" : "first: ",
-				  first ? first : "?", texts[i].advice);
-	}
+	for (int i = 0; i < LD_N_REMARKS; i++)
+		tl_remark_tell(&report->remarks[i], texts[i].one, texts[i].many, texts[i].advice);
 	tl_text_tell_lengths(report->empty_texts, report->short_texts,
 			     tl_text_min_tokens(&report->options->text));
 }

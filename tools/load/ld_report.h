@@ -8,6 +8,7 @@
 #ifndef LD_REPORT_H
 #define LD_REPORT_H
 
+#include "common/tl_report.h"
 #include "load/ld_options.h"
 
 #include <stdio.h>
@@ -57,10 +58,7 @@ struct ld_report {
 	uint64_t bytes;      /* read */
 	uint64_t index_bytes; /* of the data file in the end */
 	const char *way;     /* ld_target_way() */
-	struct {
-		uint64_t n;
-		char *first; /* may be NULL when memory was short */
-	} remarks[LD_N_REMARKS];
+	struct tl_remark remarks[LD_N_REMARKS];
 	int advised;         /* that duplicates need not be errors */
 	FILE *rejects;       /* --rejects */
 	FILE *summary;       /* --summary */

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <simidx_check.h>
 #include <simidx_info.h>
@@ -47,7 +48,7 @@ int qr_parse(const struct qr_command *command, struct qr_context *ctx, void *opt
 	if (code != TL_PROCEED)
 		return code;
 	tl_set_quiet(ctx->quiet);
-	ctx->width = tl_term_is() ? tl_term_width() : 0;
+	ctx->width = tl_term_is() ? tl_term_width(STDOUT_FILENO) : 0;
 	ctx->colors = tl_term_colors(ctx->color);
 	if (command->takes_index && (refuse_turned(command, argc - optind, argv + optind) ||
 				     qr_set_index(ctx, argv[optind++])))

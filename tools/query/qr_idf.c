@@ -248,9 +248,8 @@ static int take_files(const struct options *options, char **paths, int n,
 	files->n_operands = (size_t)n;
 	files->columns = options->columns;
 	files->format = in_format_at(options->format_word);
-	for (int i = 0; i < n; i++)
-		if (strcmp(paths[i], "-") == 0 && !files->format)
-			return tl_usage_error("standard input needs its format, such as -F jsonl");
+	if (!files->format && in_files_n_stdin(paths, (size_t)n))
+		return tl_usage_error("standard input needs its format, such as -F jsonl");
 	return 0;
 }
 

@@ -35,12 +35,10 @@
 #define MANY_WAITING 256
 #define MOMENT_MS 1
 
-/* A stream into memory. One of open_memstream() would not tell that something is missing. */
-struct qr_stream {
-	FILE *out;
-	struct in_room text;
+/* What a stream writes into memory. open_memstream() would not tell that something is missing. */
+struct text {
+	struct in_room room;
 	size_t size;
-	struct qr_stream *next;
 };
 
 static int fail(struct qr_queue *queue)
@@ -81,15 +79,7 @@ static void forget_answers(struct qr_queue *queue)
 
 void qr_queue_free(struct qr_queue *queue)
 {
-	struct qr_stream *stream;
-
 	forget_answers(queue);
-	while ((stream = queue->streams)) {
-		queue->streams = stream->next;
-		fclose(stream->out);
-		free(stream->text.bytes);
-		free(stream);
-	}
 	simidx_reader_close(queue->reader);
 	free(queue->waiting);
 	free(queue->queries);
@@ -183,74 +173,55 @@ static void print_ready(struct qr_queue *queue)
 	pthread_cond_broadcast(&queue->turn);
 }
 
-/* A write to a stream; 0 is an error. */
+/* A write to it; 0 is an error. */
 static ssize_t append(void *ctx, const char *bytes, size_t n)
 {
-	struct qr_stream *stream = ctx;
+	struct text *text = ctx;
 
-	if (in_room_have(&stream->text, stream->size + n))
+	if (in_room_have(&text->room, text->size + n))
 		return 0;
-	memcpy((char *)stream->text.bytes + stream->size, bytes, n);
-	stream->size += n;
+	memcpy((char *)text->room.bytes + text->size, bytes, n);
+	text->size += n;
 	return (ssize_t)n;
 }
 
-static struct qr_stream *new_stream(void)
+/* Print an answer into memory. Returns it, for free(), or NULL. */
+static char *print_text(const struct qr_queue *queue, const struct qr_query *query,
+			const simidx_results *results, size_t *size)
 {
-	struct qr_stream *stream = calloc(1, sizeof(*stream));
+	struct text text = { .size = 0 };
+	FILE *out = fopencookie(&text, "w", (cookie_io_functions_t){ .write = append });
+	int failed = !out || in_room_have(&text.room, 1) ||
+		     qr_print_results(out, queue->ctx, query, results, 0);
 
-	if (stream)
-		stream->out = fopencookie(stream, "w", (cookie_io_functions_t){ .write = append });
-	if (stream && stream->out)
-		return stream;
-	free(stream);
+	if (out && fclose(out))
+		failed = 1;
+	*size = text.size;
+	if (!failed)
+		return text.room.bytes;
+	free(text.room.bytes);
 	return NULL;
-}
-
-/* Print an answer into memory. Returns a copy that has its size, or NULL. */
-static char *print_copy(struct qr_stream *stream, const struct qr_queue *queue,
-			const struct qr_query *query, const simidx_results *results)
-{
-	char *text = NULL;
-
-	stream->size = 0;
-	if (!qr_print_results(stream->out, queue->ctx, query, results, 0) &&
-	    !fflush(stream->out))
-		text = malloc(stream->size + 1);
-	return text && stream->size ? memcpy(text, stream->text.bytes, stream->size) : text;
 }
 
 /* Print an answer into memory, for its turn; which may have come when that is done. */
 static int keep_answer(struct qr_queue *queue, size_t i, const simidx_results *results)
 {
 	struct qr_waiting *waiting = &queue->waiting[i];
-	struct qr_stream *stream;
-	char *text;
+	size_t size;
+	char *text = print_text(queue, &waiting->query, results, &size);
 
+	if (!text)
+		return tl_error("out of memory");
 	pthread_mutex_lock(&queue->lock);
-	stream = queue->streams;
-	if (stream)
-		queue->streams = stream->next;
+	waiting->text = text;
+	waiting->text_size = size;
+	waiting->truncated = results->truncated;
+	waiting->n_matches = n_printed(&waiting->query, results);
+	queue->n_text += size;
+	if (queue->answered == i)
+		print_ready(queue);
 	pthread_mutex_unlock(&queue->lock);
-	if (!stream)
-		stream = new_stream();
-	text = stream ? print_copy(stream, queue, &waiting->query, results) : NULL;
-	pthread_mutex_lock(&queue->lock);
-	if (text) {
-		waiting->text = text;
-		waiting->text_size = stream->size;
-		waiting->truncated = results->truncated;
-		waiting->n_matches = n_printed(&waiting->query, results);
-		queue->n_text += stream->size;
-		if (queue->answered == i)
-			print_ready(queue);
-	}
-	if (stream) {
-		stream->next = queue->streams;
-		queue->streams = stream;
-	}
-	pthread_mutex_unlock(&queue->lock);
-	return text ? 0 : tl_error("out of memory");
+	return 0;
 }
 
 /*

@@ -28,8 +28,6 @@ struct qr_waiting {
 	uint64_t n_matches; /* likewise */
 };
 
-struct qr_stream;
-
 struct qr_queue {
 	struct qr_context *ctx;
 	const struct qr_ask *ask;
@@ -46,7 +44,6 @@ struct qr_queue {
 	size_t first;               /* number of the query that the batch calls 0 */
 	size_t answered;            /* queries whose answers are printed; the next has its turn */
 	int begun;                  /* of that one, pieces are printed; belongs to its thread */
-	struct qr_stream *streams;  /* that no thread uses */
 	size_t n_text;              /* bytes of texts */
 	int stopped;                /* the batch ends early */
 	int code;                   /* TL_TROUBLE once something failed; no more is done then */

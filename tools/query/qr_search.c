@@ -5,7 +5,7 @@
 
 #include "common/tl_features.h"
 #include "common/tl_msg.h"
-#include "common/tl_number.h"
+#include "common/tl_report.h"
 #include "common/tl_text_options.h"
 #include "common/tl_utf8.h"
 #include "input/in_files.h"
@@ -38,8 +38,7 @@ struct search {
 	uint64_t n_queries;
 	uint64_t empty_texts; /* among them: without words */
 	uint64_t short_texts; /* other short ones */
-	uint64_t not_utf8;    /* texts that are something else */
-	char *first_not_utf8; /* where the first of them is */
+	struct tl_remark not_utf8; /* texts that are something else */
 	int malformed;        /* a query was not one */
 };
 
@@ -110,24 +109,14 @@ static void look_at_text(struct search *search, const struct in_row *row)
 			  rows->path);
 	if (valid == row->text_size)
 		return;
-	if (!search->not_utf8++) {
-		snprintf(place, sizeof(place), "%s, byte %zu", in_reader_place(&search->rows),
-			 valid + 1);
-		search->first_not_utf8 = strdup(place);
-	}
+	snprintf(place, sizeof(place), "%s, byte %zu", in_reader_place(&search->rows), valid + 1);
+	tl_remark_add(&search->not_utf8, place);
 }
 
 static void tell_texts(const struct search *search)
 {
-	const char *first = search->first_not_utf8 ? search->first_not_utf8 : "?";
-	char count[TL_NUMBER_SIZE];
-
-	if (search->not_utf8)
-		tl_notice("%s %s not UTF-8 (%s%s): convert such files before, for example with "
-			  "iconv",
-			  tl_write_count(search->not_utf8, count),
-			  search->not_utf8 == 1 ? "text is" : "texts are",
-			  search->not_utf8 == 1 ? "" : "first: ", first);
+	tl_remark_tell(&search->not_utf8, "text is not UTF-8", "texts are not UTF-8",
+		       ": convert such files before, for example with iconv");
 	if (search->text_options.short_texts != TL_SHORT_REJECT)
 		tl_text_tell_lengths(search->empty_texts, search->short_texts,
 				     tl_text_min_tokens(&search->text_options));
@@ -310,7 +299,7 @@ static int search_operands(struct search *search, char **operands, int n)
 	if (!code)
 		qr_queue_tell_sums(&search->queue);
 	tell_texts(search);
-	free(search->first_not_utf8);
+	free(search->not_utf8.first);
 	in_reader_free(&search->rows);
 	simidx_text_close(search->text);
 	qr_queue_free(&search->queue);
