@@ -115,9 +115,17 @@ int tl_parse_bytes(const char *s, size_t n, uint64_t max, uint64_t *out)
 	return 0;
 }
 
-const char *tl_write_count(uint64_t count, char out[TL_NUMBER_SIZE])
+char *tl_number_room(void)
 {
-	char digits[TL_NUMBER_SIZE];
+	static _Thread_local char room[16][TL_NUMBER_SIZE];
+	static _Thread_local unsigned next;
+
+	return room[next++ % 16];
+}
+
+const char *tl_count(uint64_t count)
+{
+	char digits[TL_NUMBER_SIZE], *out = tl_number_room();
 	int n = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count), used = 0;
 
 	for (int i = 0; i < n; i++) {
@@ -129,9 +137,10 @@ const char *tl_write_count(uint64_t count, char out[TL_NUMBER_SIZE])
 	return out;
 }
 
-const char *tl_write_amount(double amount, char out[TL_NUMBER_SIZE])
+const char *tl_amount(double amount)
 {
 	static const char *const units[] = { "", " K", " M", " G", " T" };
+	char *out = tl_number_room();
 	int unit = 0, places;
 
 	/* What would be rounded to 1,000 is 1 of the next. */
@@ -142,12 +151,13 @@ const char *tl_write_amount(double amount, char out[TL_NUMBER_SIZE])
 	return out;
 }
 
-const char *tl_write_left(double seconds, char out[TL_NUMBER_SIZE])
+const char *tl_left(double seconds)
 {
-	if (seconds < 120)
-		snprintf(out, TL_NUMBER_SIZE, ", %.0f s left", seconds);
-	else
-		snprintf(out, TL_NUMBER_SIZE, ", %.0f min left", seconds / 60);
+	int is_long = seconds >= 120;
+	char *out = tl_number_room();
+
+	snprintf(out, TL_NUMBER_SIZE, is_long ? ", %.0f min left" : ", %.0f s left",
+		 is_long ? seconds / 60 : seconds);
 	return out;
 }
 

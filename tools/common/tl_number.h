@@ -43,17 +43,23 @@ int tl_parse_count(const char *s, size_t n, uint64_t max, uint64_t *out);
 /** As tl_parse_decimal(), perhaps with K, M, G or T after it for powers of 1,024. */
 int tl_parse_bytes(const char *s, size_t n, uint64_t max, uint64_t *out);
 
-/** Room for a number as the next two write it. */
+/** Bytes of a short text about a number. */
 #define TL_NUMBER_SIZE 32
 
-/** Write a count with commas: "4,804". Returns `out`. */
-const char *tl_write_count(uint64_t count, char out[TL_NUMBER_SIZE]);
+/**
+ * Room for one. A thread has sixteen, which it uses in turn: so what the functions below return is
+ * valid until sixteen more are written, which is enough for a message.
+ */
+char *tl_number_room(void);
 
-/** Write an amount with three digits and what it is counted in: "804", "17.8 M". Returns `out`. */
-const char *tl_write_amount(double amount, char out[TL_NUMBER_SIZE]);
+/** A count with commas: "4,804". */
+const char *tl_count(uint64_t count);
 
-/** Write the time that is left: ", 12 s left", ", 3 min left". Returns `out`. */
-const char *tl_write_left(double seconds, char out[TL_NUMBER_SIZE]);
+/** An amount with three digits and what it is counted in: "804", "17.8 M". */
+const char *tl_amount(double amount);
+
+/** The time that is left: ", 12 s left", ", 3 min left". */
+const char *tl_left(double seconds);
 
 /** Digits of a fingerprint of `bits` bits. */
 unsigned tl_hex_width(unsigned bits);

@@ -46,11 +46,10 @@ void tl_remark_add(struct tl_remark *remark, const char *place)
 void tl_remark_tell(const struct tl_remark *remark, const char *one, const char *many,
 		    const char *advice)
 {
-	char count[TL_NUMBER_SIZE];
 	int is_one = remark->n == 1;
 
 	if (remark->n)
-		tl_notice("%s %s (%s%s)%s", tl_write_count(remark->n, count), is_one ? one : many,
+		tl_notice("%s %s (%s%s)%s", tl_count(remark->n), is_one ? one : many,
 			  is_one ? "" : "first: ", remark->first ? remark->first : "?", advice);
 }
 

@@ -95,25 +95,29 @@ void tl_term_put(FILE *out, const char *text, size_t size, size_t width)
 
 /* ---- numbers ---- */
 
-const char *tl_term_count(char out[TL_NUMBER_SIZE], uint64_t number)
+const char *tl_term_count(uint64_t number)
 {
+	char *out;
+
 	if (tl_term_is())
-		tl_write_count(number, out);
-	else
-		snprintf(out, TL_NUMBER_SIZE, "%llu", (unsigned long long)number);
+		return tl_count(number);
+	out = tl_number_room();
+	snprintf(out, TL_NUMBER_SIZE, "%llu", (unsigned long long)number);
 	return out;
 }
 
-const char *tl_term_bytes(char out[TL_NUMBER_SIZE], uint64_t bytes)
+const char *tl_term_bytes(uint64_t bytes)
 {
 	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", "PiB" };
 	double value = (double)bytes;
+	char *out;
 	size_t i = 0;
 
 	if (!tl_term_is())
-		return tl_term_count(out, bytes);
+		return tl_term_count(bytes);
 	for (; value >= 1023.95 && i + 1 < sizeof(units) / sizeof(*units); i++)
 		value /= 1024;
+	out = tl_number_room();
 	snprintf(out, TL_NUMBER_SIZE, i ? "%.1f %s" : "%.0f %s", value, units[i]);
 	return out;
 }

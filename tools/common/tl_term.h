@@ -49,10 +49,10 @@ void tl_term_put(FILE *out, const char *text, size_t size, size_t width);
 /** Columns that escaped text takes. */
 size_t tl_term_columns(const char *s, size_t n);
 
-/** A number: on a terminal with commas, "1,234,567". Returns `out`. */
-const char *tl_term_count(char out[TL_NUMBER_SIZE], uint64_t number);
+/** A number: on a terminal with commas, "1,234,567". Valid as what tl_count() returns. */
+const char *tl_term_count(uint64_t number);
 
-/** A number of bytes: on a terminal as "117.3 MiB". Returns `out`. */
-const char *tl_term_bytes(char out[TL_NUMBER_SIZE], uint64_t bytes);
+/** A number of bytes: on a terminal as "117.3 MiB". Valid as that. */
+const char *tl_term_bytes(uint64_t bytes);
 
 #endif /* TL_TERM_H */

@@ -255,15 +255,13 @@ int tl_text_open_for(simidx *index, const struct tl_text_options *options, simid
 
 void tl_text_tell_lengths(uint64_t empty, uint64_t few, unsigned min_tokens)
 {
-	char count[TL_NUMBER_SIZE];
-
 	if (empty)
-		tl_notice("%s %s no words: nothing is near to %s", tl_write_count(empty, count),
+		tl_notice("%s %s no words: nothing is near to %s", tl_count(empty),
 			  empty == 1 ? "text has" : "texts have", empty == 1 ? "it" : "them");
 	if (few)
-		tl_notice("%s %s shorter than %u tokens: one edit moves %s far",
-			  tl_write_count(few, count), few == 1 ? "text is" : "texts are",
-			  min_tokens, few == 1 ? "its fingerprint" : "their fingerprints");
+		tl_notice("%s %s shorter than %u tokens: one edit moves %s far", tl_count(few),
+			  few == 1 ? "text is" : "texts are", min_tokens,
+			  few == 1 ? "its fingerprint" : "their fingerprints");
 }
 
 char *tl_text_words(const char *bytes, size_t n)

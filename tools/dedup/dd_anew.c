@@ -140,10 +140,8 @@ static int add(struct work *work, struct dd_member *member, struct in_room *labe
 
 void dd_anew_progress(double *shown, uint64_t n, const char *what)
 {
-	char number[TL_NUMBER_SIZE];
-
 	if (tl_progress_due(shown))
-		tl_progress_show("%s documents of groups %s", tl_write_count(n, number), what);
+		tl_progress_show("%s documents of groups %s", tl_count(n), what);
 }
 
 int dd_anew_decide(struct dd_anew *anew, struct dd_member **order, size_t n)

@@ -151,14 +151,11 @@ static void close_again(const struct again *again)
 
 static int show_progress(struct dd_binary *binary)
 {
-	char n[2][TL_NUMBER_SIZE];
-
 	if (tl_stop_requested())
 		return tl_error("stopped by a signal");
 	if (tl_progress_due(&binary->shown))
 		tl_progress_show("%s of %s files that are no texts compared",
-				 tl_write_count(binary->n_read, n[0]),
-				 tl_write_count(binary->n, n[1]));
+				 tl_count(binary->n_read), tl_count(binary->n));
 	return 0;
 }
 

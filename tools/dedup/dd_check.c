@@ -205,7 +205,6 @@ int dd_check_inputs(const struct dd_options *options, uint64_t most, struct dd_i
 	struct in_files *files;
 	struct in_file input;
 	uint64_t tables = 0, n = 0;
-	char count[TL_NUMBER_SIZE];
 	enum in_result rc;
 	int code = 0;
 
@@ -238,6 +237,6 @@ int dd_check_inputs(const struct dd_options *options, uint64_t most, struct dd_i
 	if (code || tables <= most)
 		return code;
 	return tl_error("--memory is too small: there are %s files, which need at least --memory "
-			"%" PRIu64 "M",
-			tl_write_count(n, count), dd_memory_megabytes(tables, options->threads));
+			"%" PRIu64 "M", tl_count(n),
+			dd_memory_megabytes(tables, options->threads));
 }

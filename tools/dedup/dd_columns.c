@@ -30,15 +30,16 @@ static double percent(double similarity)
 	return (double)(uint64_t)(similarity * 1000 + 1e-9) / 10;
 }
 
-const char *dd_columns_write_similarity(char out[TL_NUMBER_SIZE], enum simidx_dedup_kind kind,
-				    struct dd_similarity similarity)
+const char *dd_columns_similarity(enum simidx_dedup_kind kind, struct dd_similarity similarity)
 {
+	char *out = tl_number_room();
+
+	if (kind != SIMIDX_DEDUP_FINGERPRINTS && similarity.value < 0)
+		return "fp";
+	if (kind != SIMIDX_DEDUP_FINGERPRINTS && similarity.flags & SIMIDX_DEDUP_EQUAL)
+		return "same";
 	if (kind == SIMIDX_DEDUP_FINGERPRINTS)
 		snprintf(out, TL_NUMBER_SIZE, "%.0f", similarity.value);
-	else if (similarity.value < 0)
-		snprintf(out, TL_NUMBER_SIZE, "fp");
-	else if (similarity.flags & SIMIDX_DEDUP_EQUAL)
-		snprintf(out, TL_NUMBER_SIZE, "same");
 	else if (similarity.flags & SIMIDX_DEDUP_ESTIMATE)
 		snprintf(out, TL_NUMBER_SIZE, "~%u", (unsigned)percent(similarity.value));
 	else

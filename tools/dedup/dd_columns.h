@@ -29,10 +29,9 @@ struct dd_similarity {
 
 /**
  * A similarity: "same" for texts of the same bytes, percent with one decimal, an estimate as "~83",
- * "fp", or for bare fingerprints bits. Returns `out`.
+ * "fp", or for bare fingerprints bits. Valid as what tl_count() returns.
  */
-const char *dd_columns_write_similarity(char out[TL_NUMBER_SIZE], enum simidx_dedup_kind kind,
-					struct dd_similarity similarity);
+const char *dd_columns_similarity(enum simidx_dedup_kind kind, struct dd_similarity similarity);
 
 /** As members: "similarity", null for fp, and "estimate" or "same" if it is that; or "distance". */
 void dd_columns_json_similarity(struct tl_json *json, enum simidx_dedup_kind kind,

@@ -325,13 +325,13 @@ int dd_evidence_release(struct dd_evidence *evidence)
 
 void dd_evidence_tell(const struct dd_evidence *evidence)
 {
-	char n[2][TL_NUMBER_SIZE], misses[TL_NUMBER_SIZE + 32] = "";
+	char misses[TL_NUMBER_SIZE + 32] = "";
 	uint64_t left_out = evidence->left_out, near_misses = evidence->near_misses;
 
 	if (evidence->options->near_misses)
 		snprintf(misses, sizeof(misses), ", and of %s near miss%s",
-			 tl_write_count(near_misses, n[1]), near_misses == 1 ? "" : "es");
+			 tl_count(near_misses), near_misses == 1 ? "" : "es");
 	tl_notice("%s: tells of %s row%s left out%s (simidx-query review shows pairs of it)",
-		  evidence->options->evidence, tl_write_count(left_out, n[0]),
+		  evidence->options->evidence, tl_count(left_out),
 		  left_out == 1 ? " that is" : "s that are", misses);
 }

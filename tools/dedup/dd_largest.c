@@ -23,12 +23,11 @@
 static void put_group(FILE *out, struct dd_keepers *keepers, struct dd_texts *texts,
 		      simidx_dedup *dedup, const struct dd_large *group)
 {
-	char number[TL_NUMBER_SIZE];
 	struct dd_text is = { NULL, 0 };
 	const char *text;
 	size_t size, shown;
 
-	fprintf(out, "%9s  ", tl_write_count(group->n, number));
+	fprintf(out, "%9s  ", tl_count(group->n));
 	dd_keepers_put_large(out, keepers, group);
 	if (group->has_fact ? dd_texts_get(texts, 0, &group->fact, &group->near, &is) != 0 :
 			      simidx_dedup_text(dedup, &group->near, &is.bytes, &is.size, NULL))
@@ -50,7 +49,7 @@ static void put_group(FILE *out, struct dd_keepers *keepers, struct dd_texts *te
 static void warn(struct dd_keepers *keepers, const struct dd_large *group, uint64_t documents,
 		 int may_spare)
 {
-	char n[TL_NUMBER_SIZE], *name = NULL;
+	char *name = NULL;
 	size_t size;
 	FILE *out = open_memstream(&name, &size);
 
@@ -60,7 +59,7 @@ static void warn(struct dd_keepers *keepers, const struct dd_large *group, uint6
 	}
 	tl_error("warning: %s of all documents (%.1f %%) are left out for one, %s: if that is a "
 		 "template, they may be no copies (--evidence shows them%s)",
-		 tl_write_count(group->n, n), 100.0 * (double)group->n / (double)documents,
+		 tl_count(group->n), 100.0 * (double)group->n / (double)documents,
 		 name ? name : "?",
 		 may_spare && dd_keepers_is_own(group) ? ", --max-group keeps them" : "");
 	free(name);

@@ -42,14 +42,11 @@ static void json_place(struct tl_json *json, const struct dd_where *place)
 static void show(const struct dd_lines *lines, uint64_t group, struct dd_similarity similarity,
 		 int is_kept, const struct dd_where *place)
 {
-	char number[TL_NUMBER_SIZE], text[TL_NUMBER_SIZE];
-
 	if (!lines->is_begun)
 		printf("    group  %7s        document\n",
 		       lines->kind == SIMIDX_DEDUP_FINGERPRINTS ? "bits" : "percent");
-	printf("%9s  %7s  %s  ", tl_term_count(number, group),
-	       dd_columns_write_similarity(text, lines->kind, similarity),
-	       is_kept ? "keep" : "drop");
+	printf("%9s  %7s  %s  ", tl_term_count(group),
+	       dd_columns_similarity(lines->kind, similarity), is_kept ? "keep" : "drop");
 	put_place(place);
 	putchar('\n');
 }
@@ -112,11 +109,8 @@ static void put_columns(const struct dd_lines *lines, uint64_t group,
 			struct dd_similarity similarity, int is_kept,
 			const struct dd_where *place)
 {
-	char text[TL_NUMBER_SIZE];
-
 	printf("%" PRIu64 "\t%s\t%s\t", group,
-	       dd_columns_write_similarity(text, lines->kind, similarity),
-	       is_kept ? "keep" : "drop");
+	       dd_columns_similarity(lines->kind, similarity), is_kept ? "keep" : "drop");
 	put_place(place);
 	putchar('\n');
 }

@@ -12,14 +12,12 @@
 static void put_similarity(struct dd_pairs *pairs, FILE *out, struct dd_similarity similarity)
 {
 	int is_shown = out == stdout && tl_term_is();
-	char text[TL_NUMBER_SIZE];
 
 	if (is_shown && !pairs->is_begun)
 		printf("%7s\tdocument\tnear to\n",
 		       pairs->kind == SIMIDX_DEDUP_FINGERPRINTS ? "bits" : "percent");
 	pairs->is_begun = 1;
-	fprintf(out, "%*s", is_shown ? 7 : 0,
-		dd_columns_write_similarity(text, pairs->kind, similarity));
+	fprintf(out, "%*s", is_shown ? 7 : 0, dd_columns_similarity(pairs->kind, similarity));
 }
 
 /* The last columns are the labels of both rows, as far as they have some. */

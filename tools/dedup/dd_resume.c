@@ -58,7 +58,6 @@ int dd_resume_check(const struct dd_options *options, const struct dd_mark *mark
 		    const struct dd_inputs *inputs, int *goes_on, int *is_done)
 {
 	const char *index = options->index;
-	char rows[TL_NUMBER_SIZE];
 
 	*goes_on = mark->has_position && mark->is_open;
 	*is_done = 0;
@@ -69,7 +68,7 @@ int dd_resume_check(const struct dd_options *options, const struct dd_mark *mark
 				"inputs or options, such as --output-dir or --similarity", index);
 	if (*goes_on) {
 		tl_notice("%s: going on after row %s of these inputs", index,
-			  tl_write_count(mark->at.rows, rows));
+			  tl_count(mark->at.rows));
 		return 0;
 	}
 	if (!mark->has_position) {

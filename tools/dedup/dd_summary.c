@@ -45,8 +45,7 @@ void dd_summary_free(struct dd_summary *all)
 void dd_summary_progress(struct dd_summary *all, const struct dd_options *options, uint64_t bytes,
 			 const struct dd_output *output)
 {
-	char number[TL_NUMBER_SIZE], rate[TL_NUMBER_SIZE], near[TL_NUMBER_SIZE];
-	char left[TL_NUMBER_SIZE], percent[24 + TL_NUMBER_SIZE] = "";
+	char percent[24 + TL_NUMBER_SIZE] = "";
 	uint64_t total = options->total_bytes;
 	double seconds;
 
@@ -56,12 +55,11 @@ void dd_summary_progress(struct dd_summary *all, const struct dd_options *option
 	if (bytes && total > bytes)
 		snprintf(percent, sizeof(percent), "%.0f %%%s, ",
 			 100.0 * (double)bytes / (double)total,
-			 tl_write_left(seconds * (double)(total - bytes) / (double)bytes, left));
+			 tl_left(seconds * (double)(total - bytes) / (double)bytes));
 	tl_progress_show("%s%s document%s, %s/s, %s %s", percent,
-			 tl_write_amount((double)all->documents, number),
-			 all->documents == 1 ? "" : "s",
-			 tl_write_amount((double)all->documents / seconds, rate),
-			 tl_write_amount((double)dd_output_counts(output)->near, near),
+			 tl_amount((double)all->documents), all->documents == 1 ? "" : "s",
+			 tl_amount((double)all->documents / seconds),
+			 tl_amount((double)dd_output_counts(output)->near),
 			 options->pairs ? "pairs" : "near-duplicates");
 }
 
@@ -76,7 +74,6 @@ static int is_time_to_estimate(uint64_t documents)
 void dd_summary_estimate(struct dd_summary *all, const struct dd_options *options, uint64_t bytes,
 			 uint64_t each, uint64_t tables)
 {
-	char documents[TL_NUMBER_SIZE];
 	double expected, needed;
 
 	if (all->has_warned || !is_time_to_estimate(all->documents) ||
@@ -88,21 +85,19 @@ void dd_summary_estimate(struct dd_summary *all, const struct dd_options *option
 		return;
 	all->has_warned = 1;
 	tl_notice("--memory is likely to be too small: there are about %s documents, which may "
-		  "need --memory %" PRIu64 "M", tl_write_amount(expected, documents),
+		  "need --memory %" PRIu64 "M", tl_amount(expected),
 		  dd_memory_megabytes((uint64_t)needed, options->threads));
 }
 
 int dd_summary_tell_full(const struct dd_summary *all, const struct dd_options *options,
 			 const char *place)
 {
-	char n[TL_NUMBER_SIZE];
-
 	return tl_error("--memory is used up by %s document%s: all before %s is decided, and "
-			"nothing from there on was read%s", tl_write_count(all->documents, n),
+			"nothing from there on was read%s", tl_count(all->documents),
 			all->documents == 1 ? "" : "s", place,
 			options->index && !tl_path_is_uri(options->index) ?
-				"; --resume goes on with more --memory" :
-				"");
+			"; --resume goes on with more --memory" :
+			"");
 }
 
 void dd_summary_tell_partial(const struct dd_options *options)
@@ -126,15 +121,14 @@ static uint64_t tell_unread(const struct dd_again *again, const simidx_dedup_cou
 	uint64_t gone[DD_N_GONE] = { [DD_GONE_CHANGED] = counts->changed,
 				     [DD_GONE_FAILED] = counts->unread };
 	uint64_t unread = 0;
-	char n[TL_NUMBER_SIZE];
 
 	dd_again_count(again, gone);
 	for (int i = 0; i < DD_N_GONE; i++) {
 		unread += gone[i];
 		if (gone[i])
 			tl_error("fingerprints decided %s time%s whether a text is near to an "
-				 "earlier one, as %s",
-				 tl_write_count(gone[i], n), gone[i] == 1 ? "" : "s", why[i]);
+				 "earlier one, as %s", tl_count(gone[i]),
+				 gone[i] == 1 ? "" : "s", why[i]);
 	}
 	return unread;
 }
@@ -143,13 +137,12 @@ static uint64_t tell_unread(const struct dd_again *again, const simidx_dedup_cou
 static void tell_odd(const struct dd_summary *all, const simidx_dedup_counts *counts)
 {
 	const struct tl_remark *skipped = &all->skipped;
-	char n[TL_NUMBER_SIZE];
 
 	if (counts->exhausted)
 		tl_notice("%s document%s compared with the %d nearest without a match; more "
-			  "may be near (--all compares with all)",
-			  tl_write_count(counts->exhausted, n),
-			  counts->exhausted == 1 ? " was" : "s were", SIMIDX_DEDUP_MOST_COMPARED);
+			  "may be near (--all compares with all)", tl_count(counts->exhausted),
+			  counts->exhausted == 1 ? " was" : "s were",
+			  SIMIDX_DEDUP_MOST_COMPARED);
 	tl_remark_tell(&all->not_utf8, "text is not UTF-8", "texts are not UTF-8",
 		       ": convert such files before, for example with iconv");
 	tl_remark_tell(&all->named_rows, "file with the name of rows was taken as a text",
@@ -160,19 +153,18 @@ static void tell_odd(const struct dd_summary *all, const simidx_dedup_counts *co
 	if (counts->too_long)
 		tl_notice("sketches decided %s time%s whether a text is near to a long one "
 			  "(without a sketch fingerprints), as --memory has no room for both",
-			  tl_write_count(counts->too_long, n), counts->too_long == 1 ? "" : "s");
+			  tl_count(counts->too_long), counts->too_long == 1 ? "" : "s");
 	if (counts->empty)
 		tl_notice("%s %s no words: of these an empty one is near to nothing, another "
 			  "only to the same bytes",
-			  tl_write_count(counts->empty, n),
+			  tl_count(counts->empty),
 			  counts->empty == 1 ? "text has" : "texts have");
 	if (all->binary)
-		tl_notice("%s file%s and %s compared by bytes alone",
-			  tl_write_count(all->binary, n),
+		tl_notice("%s file%s and %s compared by bytes alone", tl_count(all->binary),
 			  all->binary == 1 ? " is no text" : "s are no texts",
 			  all->binary == 1 ? "was" : "were");
 	if (skipped->n)
-		tl_notice("%s file%s and %s skipped (first: %s)", tl_write_count(skipped->n, n),
+		tl_notice("%s file%s and %s skipped (first: %s)", tl_count(skipped->n),
 			  skipped->n == 1 ? " is no text" : "s are no texts",
 			  skipped->n == 1 ? "was" : "were",
 			  skipped->first ? skipped->first : "?");
@@ -182,35 +174,31 @@ static void tell_odd(const struct dd_summary *all, const simidx_dedup_counts *co
 static void tell_remembered(const struct dd_options *options, const simidx_dedup_counts *counts,
 			    int is_text)
 {
-	char n[3][TL_NUMBER_SIZE];
-
 	if (is_text && counts->texts + counts->sketches)
 		tl_notice("%s: remembers %s text%s more, in %s bytes", options->index,
-			  tl_write_count(counts->texts + counts->sketches, n[0]),
+			  tl_count(counts->texts + counts->sketches),
 			  counts->texts + counts->sketches == 1 ? "" : "s",
-			  tl_write_count(counts->note_bytes, n[1]));
+			  tl_count(counts->note_bytes));
 	if (is_text && counts->sketches)
 		tl_notice("%s: of these %s %s too long, and remembered by a sketch",
-			  options->index, tl_write_count(counts->sketches, n[2]),
+			  options->index, tl_count(counts->sketches),
 			  counts->sketches == 1 ? "is" : "are");
 	if (counts->foreign)
 		tl_notice("fingerprints decided %s time%s, as an index had no note of a text that "
-			  "can be compared",
-			  tl_write_count(counts->foreign, n[0]), counts->foreign == 1 ? "" : "s");
+			  "can be compared", tl_count(counts->foreign),
+			  counts->foreign == 1 ? "" : "s");
 }
 
 /* How many bytes of texts are left out or can be deleted, and how many are of identical ones. */
 static void write_bytes(const struct dd_options *options, const struct dd_counts *counts,
 			char out[], size_t size)
 {
-	char n[2][TL_NUMBER_SIZE];
-
 	out[0] = '\0';
 	if (counts->bytes)
-		snprintf(out, size, "; %s byte%s %s (%s identical)",
-			 tl_write_count(counts->bytes, n[0]), counts->bytes == 1 ? "" : "s",
+		snprintf(out, size, "; %s byte%s %s (%s identical)", tl_count(counts->bytes),
+			 counts->bytes == 1 ? "" : "s",
 			 options->stream ? "left out" : "can be deleted",
-			 tl_write_count(counts->same_bytes, n[1]));
+			 tl_count(counts->same_bytes));
 }
 
 /* Nothing was found, which says little to who does not know what was looked for. */
@@ -233,81 +221,69 @@ static void tell_limit(const struct dd_summary *all, const struct dd_options *op
 static void tell_all(const struct dd_summary *all, const struct dd_options *options,
 		     const struct dd_counts *counts)
 {
-	char n[3][TL_NUMBER_SIZE], rejected[TL_NUMBER_SIZE + 16] = "";
-	char bytes[2 * TL_NUMBER_SIZE + 48];
-	const char *s = all->documents == 1 ? "" : "s";
+	char rejected[TL_NUMBER_SIZE + 16] = "", bytes[2 * TL_NUMBER_SIZE + 48];
+	const char *documents = tl_count(all->documents), *s = all->documents == 1 ? "" : "s";
+	const char *near = tl_count(counts->near);
 
 	if (all->rejected)
-		snprintf(rejected, sizeof(rejected), ", %s rejected",
-			 tl_write_count(all->rejected, n[0]));
+		snprintf(rejected, sizeof(rejected), ", %s rejected", tl_count(all->rejected));
 	write_bytes(options, counts, bytes, sizeof(bytes));
-	tl_write_count(all->documents, n[0]);
-	tl_write_count(counts->near, n[1]);
 	if (options->pairs)
-		tl_notice("%s document%s in %.1f s: %s pair%s%s", n[0], s, all->seconds, n[1],
+		tl_notice("%s document%s in %.1f s: %s pair%s%s", documents, s, all->seconds, near,
 			  counts->near == 1 ? "" : "s", rejected);
 	else if (options->stream)
-		tl_notice("%s document%s in %.1f s: %s new, %s near-duplicate%s%s%s", n[0],
-			  s, all->seconds,
-			  tl_write_count(all->documents - counts->near - counts->known, n[2]),
-			  n[1], counts->near == 1 ? "" : "s", rejected, bytes);
+		tl_notice("%s document%s in %.1f s: %s new, %s near-duplicate%s%s%s", documents, s,
+			  all->seconds, tl_count(all->documents - counts->near - counts->known),
+			  near, counts->near == 1 ? "" : "s", rejected, bytes);
 	else if (!counts->near)
-		tl_notice("%s document%s in %.1f s: no %s%s", n[0], s, all->seconds,
+		tl_notice("%s document%s in %.1f s: no %s%s", documents, s, all->seconds,
 			  options->identical ? "identical documents" : "near-duplicates",
 			  rejected);
 	else
-		tl_notice("%s document%s in %.1f s: %s %s%s in %s group%s%s%s", n[0], s,
-			  all->seconds, n[1],
+		tl_notice("%s document%s in %.1f s: %s %s%s in %s group%s%s%s", documents, s,
+			  all->seconds, near,
 			  options->identical ? "identical document" : "near-duplicate",
-			  counts->near == 1 ? "" : "s",
-			  tl_write_count(counts->groups, n[2]), counts->groups == 1 ? "" : "s",
-			  rejected, bytes);
+			  counts->near == 1 ? "" : "s", tl_count(counts->groups),
+			  counts->groups == 1 ? "" : "s", rejected, bytes);
 }
 
 /* What --keep could not decide. */
 static void tell_undecided(const struct dd_options *options, const struct dd_counts *counts)
 {
-	char n[TL_NUMBER_SIZE];
-
 	if (counts->valueless)
 		tl_notice("%s document%s no %s, and so stay%s only where no other has",
-			  tl_write_count(counts->valueless, n),
+			  tl_count(counts->valueless),
 			  counts->valueless == 1 ? " has" : "s have",
 			  dd_keep_lacks(&options->keep), counts->valueless == 1 ? "s" : "");
 	if (counts->unread && options->identical)
 		tl_notice("%s document%s cannot be compared again, and so stay%s",
-			  tl_write_count(counts->unread, n), counts->unread == 1 ? "" : "s",
+			  tl_count(counts->unread), counts->unread == 1 ? "" : "s",
 			  counts->unread == 1 ? "s" : "");
 	else if (counts->unread)
 		tl_notice("%s document%s cannot be compared again, so the first of %s group%s "
 			  "stays, whatever --keep says",
-			  tl_write_count(counts->unread, n), counts->unread == 1 ? "" : "s",
+			  tl_count(counts->unread), counts->unread == 1 ? "" : "s",
 			  counts->unread == 1 ? "its" : "their", counts->unread == 1 ? "" : "s");
 }
 
 /* What is near to others, and yet is not listed. */
 static void tell_unlisted(const struct dd_options *options, const struct dd_counts *counts)
 {
-	char n[TL_NUMBER_SIZE];
-
 	if (counts->spared)
 		tl_notice("%s document%s, though near to others, as --max-group is reached",
-			  tl_write_count(counts->spared, n),
-			  counts->spared == 1 ? " stays" : "s stay");
+			  tl_count(counts->spared), counts->spared == 1 ? " stays" : "s stay");
 	if (counts->known)
 		tl_notice("%s document%s in %s already, with the same label: not new, and not "
-			  "listed",
-			  tl_write_count(counts->known, n), counts->known == 1 ? " is" : "s are",
-			  options->index);
+			  "listed", tl_count(counts->known),
+			  counts->known == 1 ? " is" : "s are", options->index);
 	if (counts->unnamed && options->dups)
 		tl_notice("%s document%s near to one of an earlier run, without a label: each may "
 			  "be that document itself, so %s is not a list of what to delete",
-			  tl_write_count(counts->unnamed, n),
-			  counts->unnamed == 1 ? " is" : "s are", options->dups);
+			  tl_count(counts->unnamed), counts->unnamed == 1 ? " is" : "s are",
+			  options->dups);
 	if (counts->trusted)
 		tl_notice("%s document%s near by fingerprints alone: not listed, as no texts were "
-			  "compared",
-			  tl_write_count(counts->trusted, n),
+			  "compared", tl_count(counts->trusted),
 			  counts->trusted == 1 ? " is" : "s are");
 }
 

@@ -29,9 +29,8 @@ static void write_count(const struct in_causes *causes, enum in_cause cause, cha
 {
 	uint64_t n = causes->cause[cause].n;
 	int is_one = n == 1;
-	char count[TL_NUMBER_SIZE];
+	const char *count = tl_count(n);
 
-	tl_write_count(n, count);
 	switch (cause) {
 	case IN_NO_FIELD:
 		snprintf(out, size, "%s row%s no %s", count, is_one ? " has" : "s have",

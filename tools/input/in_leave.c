@@ -90,11 +90,9 @@ static int is_path(const char *pattern)
 
 void in_leave_tell(const struct in_leave_options *options, const struct in_left_out *counts)
 {
-	char n[TL_NUMBER_SIZE], most[TL_NUMBER_SIZE];
-
 	if (counts->excluded)
 		tl_notice("%s file%s or director%s left out by --exclude",
-			  tl_write_count(counts->excluded, n), counts->excluded == 1 ? "" : "s",
+			  tl_count(counts->excluded), counts->excluded == 1 ? "" : "s",
 			  counts->excluded == 1 ? "y was" : "ies were");
 	for (size_t i = 0; i < options->exclude.n && i < 64; i++)
 		if (!(counts->matched >> i & 1) && is_path(options->exclude.at[i]))
@@ -102,7 +100,7 @@ void in_leave_tell(const struct in_leave_options *options, const struct in_left_
 				  "directory that is searched", options->exclude.at[i]);
 	if (counts->large)
 		tl_notice("%s file%s of more than %s bytes %s left out (first: %s)",
-			  tl_write_count(counts->large, n), counts->large == 1 ? "" : "s",
-			  tl_write_count(options->max_bytes, most),
-			  counts->large == 1 ? "was" : "were", counts->first_large);
+			  tl_count(counts->large), counts->large == 1 ? "" : "s",
+			  tl_count(options->max_bytes), counts->large == 1 ? "was" : "were",
+			  counts->first_large);
 }

@@ -15,10 +15,8 @@ int ld_end_fail(struct ld_run *run, const simidx_error *err)
 
 int ld_end_too_many(const struct ld_run *run)
 {
-	char count[TL_NUMBER_SIZE];
-
 	return tl_error("more than %s row%s rejected (--max-errors)",
-			tl_write_count(run->options->max_errors, count),
+			tl_count(run->options->max_errors),
 			run->options->max_errors == 1 ? " was" : "s were");
 }
 
@@ -63,17 +61,15 @@ static void advise_unknown(const struct ld_run *run, int is_measured)
 	const char *resume = ld_has_inputs(run->options) ?
 				     "; 'simidx-load --resume' with the same inputs stores what is "
 				     "missing" : "";
-	char n[2][TL_NUMBER_SIZE];
 
 	if (run->with)
 		tl_error("%s: 'simidx-query stats %s' shows %s documents if it is stored, %s if "
 			 "not, as long as nobody else changes the "
-			 "index%s", path, word, tl_write_count(run->with, n[0]),
-			 tl_write_count(run->without, n[1]), resume);
+			 "index%s", path, word, tl_count(run->with), tl_count(run->without),
+			 resume);
 	else if (is_measured && (run->options->mode == LD_ADD || run->options->mode == LD_IF_NEW))
 		tl_error("%s: 'simidx-query stats %s' shows %s documents as long as it is "
-			 "there%s", path,
-			 word, tl_write_count(run->report.documents, n[0]), resume);
+			 "there%s", path, word, tl_count(run->report.documents), resume);
 	else
 		tl_error("%s: 'simidx-query stats %s' shows what is stored%s", path, word, resume);
 }
@@ -82,7 +78,7 @@ void ld_end_tell(const struct ld_run *run, int is_measured)
 {
 	const struct ld_target *target = &run->target;
 	const char *path = run->options->index;
-	char documents[TL_NUMBER_SIZE], rows[TL_NUMBER_SIZE];
+	const char *rows = tl_count(run->rows_committed);
 	int is_one = run->rows_committed == 1;
 	const char *were = is_one ? "row was" : "rows were", *resume = "";
 
@@ -90,7 +86,6 @@ void ld_end_tell(const struct ld_run *run, int is_measured)
 		tl_error("stopped by a signal");
 	if (target->state == LD_DONE)
 		return;
-	tl_write_count(run->rows_committed, rows);
 	/* It would only meet the same damage again. */
 	if (run->rows_committed && run->failure != SIMIDX_E_CORRUPT)
 		resume = run->failure == SIMIDX_E_STATE
@@ -101,7 +96,7 @@ void ld_end_tell(const struct ld_run *run, int is_measured)
 		advise_unknown(run, is_measured);
 	else if (target->has_inserted && is_measured)
 		tl_error("%s: holds %s document%s; of this input %s %s committed%s", path,
-			 tl_write_count(run->report.documents, documents),
+			 tl_count(run->report.documents),
 			 run->report.documents == 1 ? "" : "s", rows, were, resume);
 	else if (target->has_inserted)
 		tl_error("%s: of this input %s %s committed%s", path, rows, were, resume);

@@ -99,8 +99,7 @@ void ld_report_progress(struct ld_report *report, uint64_t bytes)
 {
 	double now = report->wants_progress ? tl_seconds() : 0;
 	double seconds, done, total, rows, left;
-	char number[TL_NUMBER_SIZE], rate[TL_NUMBER_SIZE];
-	char step[24], percent[64] = "", time[TL_NUMBER_SIZE];
+	char step[24], percent[64] = "";
 
 	if (report->current)
 		ld_report_phase(report, "read");
@@ -115,12 +114,12 @@ void ld_report_progress(struct ld_report *report, uint64_t bytes)
 		if (report->is_build)
 			left += time_after(report, 0, rows);
 		snprintf(percent, sizeof(percent), "%.0f %%%s, ", 100.0 * done / total,
-			 tl_write_left(left, time));
+			 tl_left(left));
 	}
 	write_step(current_step(report), step, sizeof(step));
 	tl_progress_show("%sreading: %s%s rows, %s rows/s, %.1f MB", step, percent,
-			 tl_write_amount((double)report->rows, number),
-			 tl_write_amount(seconds > 0 ? (double)report->rows / seconds : 0, rate),
+			 tl_amount((double)report->rows),
+			 tl_amount(seconds > 0 ? (double)report->rows / seconds : 0),
 			 (double)bytes / 1e6);
 }
 
@@ -165,8 +164,8 @@ static void show_wait(struct ld_report *report, const char *reason, double secon
 
 void ld_report_work(struct ld_report *report, const char *phase, uint64_t done, uint64_t total)
 {
-	char numbers[2][TL_NUMBER_SIZE], step[24], left[TL_NUMBER_SIZE] = "";
-	const char *waits_for = strncmp(phase, "waiting: ", 9) == 0 ? phase + 9 : NULL;
+	char step[24];
+	const char *waits_for = strncmp(phase, "waiting: ", 9) == 0 ? phase + 9 : NULL, *left = "";
 	/* Steps are few, all else is rows. */
 	int counts_steps = strcmp(phase, "tables") == 0 || strcmp(phase, "merge") == 0;
 	double now, seconds, since, all, time;
@@ -196,11 +195,10 @@ void ld_report_work(struct ld_report *report, const char *phase, uint64_t done, 
 		if (report->is_build)
 			time += time_after(report, current_step(report),
 					   (double)report->build_rows);
-		tl_write_left(time, left);
+		left = tl_left(time);
 	}
 	tl_progress_show("%s%s: %.0f %%%s, %s of %s%s", step, doing(phase),
 			 total ? 100.0 * (double)done / (double)total : 0.0, left,
-			 tl_write_amount((double)done, numbers[0]),
-			 tl_write_amount((double)total, numbers[1]),
+			 tl_amount((double)done), tl_amount((double)total),
 			 counts_steps ? "" : " rows");
 }

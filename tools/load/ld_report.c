@@ -190,39 +190,33 @@ static void print_remarks(const struct ld_report *report)
 /* "1 row", "4,804 rows". */
 static void add_count(FILE *line, uint64_t n, const char *what)
 {
-	char count[TL_NUMBER_SIZE];
-
-	fprintf(line, "%s %s%s", tl_write_count(n, count), what, n == 1 ? "" : "s");
+	fprintf(line, "%s %s%s", tl_count(n), what, n == 1 ? "" : "s");
 }
 
 /* How long it took, and how fast that was. */
 static void add_time(FILE *line, const struct ld_report *report)
 {
 	double seconds = tl_seconds() - report->started;
-	char rate[TL_NUMBER_SIZE];
 
 	if (seconds < LEAST_SECONDS)
 		return;
 	fprintf(line, " in %.*f s", seconds < 100 ? 1 : 0, seconds);
 	if (report->rows >= LEAST_RATED)
-		fprintf(line, " (%s %s/s)", tl_write_amount((double)report->rows / seconds, rate),
-		    report->texts > report->rows / 2 ? "texts" : "rows");
+		fprintf(line, " (%s %s/s)", tl_amount((double)report->rows / seconds),
+			report->texts > report->rows / 2 ? "texts" : "rows");
 }
 
 /* An engine may be gone right after the last commit. */
 static void add_documents(FILE *line, const struct ld_report *report)
 {
-	char count[TL_NUMBER_SIZE];
-
 	if (report->is_unmeasured)
 		fprintf(line, "; how many the index has could not be asked");
 	else
-		fprintf(line, "; index has %s", tl_write_count(report->documents, count));
+		fprintf(line, "; index has %s", tl_count(report->documents));
 }
 
 void ld_report_success(struct ld_report *report)
 {
-	char count[TL_NUMBER_SIZE];
 	char *text = NULL;
 	size_t size;
 	FILE *line = open_memstream(&text, &size);
@@ -251,17 +245,17 @@ void ld_report_success(struct ld_report *report)
 		add_documents(line, report);
 	}
 	if (report->there)
-		fprintf(line, "; %s already there", tl_write_count(report->there, count));
+		fprintf(line, "; %s already there", tl_count(report->there));
 	if (report->near)
-		fprintf(line, "; %s near-duplicate%s", tl_write_count(report->near, count),
+		fprintf(line, "; %s near-duplicate%s", tl_count(report->near),
 			report->near == 1 ? "" : "s");
 	if (report->touched)
-		fprintf(line, ", %s touched", tl_write_count(report->touched, count));
+		fprintf(line, ", %s touched", tl_count(report->touched));
 	if (report->missing)
-		fprintf(line, "; %s not there", tl_write_count(report->missing, count));
+		fprintf(line, "; %s not there", tl_count(report->missing));
 	if (report->undecided)
 		fprintf(line, "; %s undecided, as others were first",
-			tl_write_count(report->undecided, count));
+			tl_count(report->undecided));
 	if (report->rejected) {
 		fprintf(line, "; ");
 		add_count(line, report->rejected, "row");

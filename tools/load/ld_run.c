@@ -52,7 +52,6 @@ static void listen(struct ld_run *run)
 static int find_start(struct ld_run *run)
 {
 	const struct ld_options *options = run->options;
-	char row[TL_NUMBER_SIZE];
 	int code;
 
 	if (run->target.index && options->mode == LD_ADD)
@@ -67,7 +66,7 @@ static int find_start(struct ld_run *run)
 	run->rows_committed = run->report.resumed = run->start.total;
 	if (run->start.total)
 		tl_notice("%s: going on after row %s of this input", options->index,
-			  tl_write_count(run->start.total, row));
+			  tl_count(run->start.total));
 	else
 		tl_notice("%s: nothing of this input is stored yet: beginning", options->index);
 	return 0;

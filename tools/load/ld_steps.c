@@ -245,13 +245,11 @@ int ld_steps_pause(struct ld_run *run)
 /* Documents of other indexes, not rows: they have no place that could be told. */
 static void tell_left_out(struct ld_run *run, uint64_t n)
 {
-	char count[TL_NUMBER_SIZE];
-
 	if (run->options->duplicates != SIMIDX_DUPLICATES_REJECT || !n)
 		return;
 	tl_error("%s of the documents that are taken over %s left out, as their ids or labels are "
-		 "in use (--on-duplicate first does so without an error)",
-		 tl_write_count(n, count), n == 1 ? "was" : "were");
+		 "in use (--on-duplicate first does so without an error)", tl_count(n),
+		 n == 1 ? "was" : "were");
 	run->report.rejected += n;
 }
 

@@ -121,11 +121,10 @@ int qr_open(struct qr_context *ctx)
 void qr_show_documents(const struct qr_context *ctx, const char *what, uint64_t done)
 {
 	static double shown;
-	char text[2][TL_NUMBER_SIZE];
 
 	if (tl_progress_due(&shown))
-		tl_progress_show("%s: %s of %s documents", what, tl_write_count(done, text[0]),
-				 tl_write_count(ctx->info.documents, text[1]));
+		tl_progress_show("%s: %s of %s documents", what, tl_count(done),
+				 tl_count(ctx->info.documents));
 }
 
 int qr_read_cut(const char *option, const char *text, uint32_t *out)

@@ -29,14 +29,11 @@ static int print_report(const struct qr_context *ctx, const char *path,
 			const simidx_compact_report *report)
 {
 	struct tl_json json = { .out = stdout };
-	char n[3][TL_NUMBER_SIZE];
 
 	if (!ctx->json) {
 		tl_notice("%s: compacted: %s bytes before, %s bytes now, %s document%s", path,
-			  tl_write_count(report->old_bytes, n[0]),
-			  tl_write_count(report->new_bytes, n[1]),
-			  tl_write_count(report->documents, n[2]),
-			  report->documents == 1 ? "" : "s");
+			  tl_count(report->old_bytes), tl_count(report->new_bytes),
+			  tl_count(report->documents), report->documents == 1 ? "" : "s");
 		return TL_OK;
 	}
 	tl_json_open(&json, NULL, '{');

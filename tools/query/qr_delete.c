@@ -136,11 +136,11 @@ static int fail(const struct deletion *d, const simidx_error *err)
 static int tell_older(const struct deletion *d, uint64_t count, int is_dry)
 {
 	struct tl_json json = { .out = stdout };
-	char cut[TL_TIME_SIZE], n[TL_NUMBER_SIZE];
+	char cut[TL_TIME_SIZE];
 
 	tl_time_write(d->cut, cut);
 	if (!d->ctx->json) {
-		tl_notice("%s: %s %s older than %s%s", d->ctx->path, tl_write_count(count, n),
+		tl_notice("%s: %s %s older than %s%s", d->ctx->path, tl_count(count),
 			  documents(count), cut, is_dry ? "; nothing has changed" : " deleted");
 		return TL_OK;
 	}
@@ -154,9 +154,8 @@ static int tell_older(const struct deletion *d, uint64_t count, int is_dry)
 static void tell_part(const struct deletion *d)
 {
 	uint64_t count = d->n_before + d->n;
-	char n[TL_NUMBER_SIZE];
 
-	tl_notice("%s: %s old %s deleted; some may be left", d->ctx->path, tl_write_count(count, n),
+	tl_notice("%s: %s old %s deleted; some may be left", d->ctx->path, tl_count(count),
 		  count == 1 ? "document was" : "documents were");
 }
 
@@ -273,7 +272,6 @@ static int delete_all(struct deletion *d, simidx_error *err)
 static int tell_keys(const struct deletion *d)
 {
 	struct tl_json json = { .out = stdout };
-	char n[2][TL_NUMBER_SIZE];
 	uint64_t missing = 0, deleted;
 
 	for (size_t i = 0; i < d->n_keys; i++) {
@@ -290,7 +288,7 @@ static int tell_keys(const struct deletion *d)
 		if (qr_json_end(&json))
 			return TL_TROUBLE;
 	} else {
-		tl_notice("%s: %s %s deleted", d->ctx->path, tl_write_count(deleted, n[0]),
+		tl_notice("%s: %s %s deleted", d->ctx->path, tl_count(deleted),
 			  documents(deleted));
 	}
 	return missing ? TL_PARTLY : TL_OK;
@@ -298,7 +296,6 @@ static int tell_keys(const struct deletion *d)
 
 static int delete_keys(struct deletion *d)
 {
-	char n[TL_NUMBER_SIZE];
 	simidx_error err;
 	uint64_t stored;
 	int rc;
@@ -314,7 +311,7 @@ static int delete_keys(struct deletion *d)
 	fail(d, &err);
 	stored = simidx_writer_stored(d->writer);
 	if (stored)
-		tl_notice("%s: %s %s deleted all the same", d->ctx->path, tl_write_count(stored, n),
+		tl_notice("%s: %s %s deleted all the same", d->ctx->path, tl_count(stored),
 			  documents(stored));
 	return TL_TROUBLE;
 }

@@ -16,19 +16,14 @@
 
 static void print_choice(const char *what, const simidx_choice *choice)
 {
-	char probes[TL_NUMBER_SIZE], candidates[TL_NUMBER_SIZE];
-
 	printf("  %-9s  %s: probes %s, candidates %s, predicted %.1f us\n", what, choice->text,
-	       tl_term_count(probes, choice->probes),
-	       tl_term_count(candidates, (uint64_t)(choice->candidates + 0.5)),
-	       choice->microseconds);
+	       tl_term_count(choice->probes),
+	       tl_term_count((uint64_t)(choice->candidates + 0.5)), choice->microseconds);
 }
 
 static void print_count(const char *before, const char *name, uint64_t number)
 {
-	char text[TL_NUMBER_SIZE];
-
-	printf("%s%s %s", before, name, tl_term_count(text, number));
+	printf("%s%s %s", before, name, tl_term_count(number));
 }
 
 static void print_text(const struct qr_context *ctx, const struct qr_query *query,

@@ -175,13 +175,9 @@ static int check(const struct qr_context *ctx, struct export *export, const char
 
 static void tell(const struct export *export)
 {
-	char text[3][TL_NUMBER_SIZE];
-
 	tl_notice("%s: %s documents: %s rows for the table that is searched, %s for that of the "
-		  "documents",
-		  export->dir, tl_write_count(export->hbase.count, text[0]),
-		  tl_write_count(export->hbase.n_index, text[1]),
-		  tl_write_count(export->hbase.n_documents, text[2]));
+		  "documents", export->dir, tl_count(export->hbase.count),
+		  tl_count(export->hbase.n_index), tl_count(export->hbase.n_documents));
 }
 
 static int run_export(struct qr_context *ctx, int argc, char **argv)

@@ -156,10 +156,8 @@ static int print_groups(void *arg, const simidx_pair_group *groups, size_t n)
 
 static int refuse(uint64_t pairs)
 {
-	char n[TL_NUMBER_SIZE];
-
 	return tl_error("there are %s pairs: --group prints pairs of fingerprints with their "
-			"documents, --all prints all pairs", tl_write_count(pairs, n));
+			"documents, --all prints all pairs", tl_count(pairs));
 }
 
 /* Whether an error is about an index: then its text begins with the path. */

@@ -37,21 +37,17 @@ static void print_bytes(double bytes, int width)
 
 static void print_prediction(const simidx_prediction *one, const struct request *request)
 {
-	char probes[TL_NUMBER_SIZE], candidates[TL_NUMBER_SIZE];
-
 	printf("%-6s %6u %8.1f %8.1f", one->plan, one->n_tables, one->table_bytes, one->bytes);
 	print_bytes(one->bytes * (double)request->documents, 9);
-	printf(" %8s %13s %10.2f%s%s\n", tl_term_count(probes, (uint64_t)one->probes),
-	       tl_term_count(candidates, (uint64_t)(one->candidates + 0.5)), one->microseconds,
+	printf(" %8s %13s %10.2f%s%s\n", tl_term_count((uint64_t)one->probes),
+	       tl_term_count((uint64_t)(one->candidates + 0.5)), one->microseconds,
 	       is_of_index(request, one) ? " *" : "", one->is_auto ? " +" : "");
 }
 
 static void print_header(const struct request *request)
 {
-	char documents[TL_NUMBER_SIZE];
-
-	printf("%s documents of %u bits, radius %u\n\n",
-	       tl_term_count(documents, request->documents), request->bits, request->radius);
+	printf("%s documents of %u bits, radius %u\n\n", tl_term_count(request->documents),
+	       request->bits, request->radius);
 	printf("%31s\n%-6s %6s %8s %8s %9s %8s %13s %10s\n", "bytes a document", "plan", "tables",
 	       "tables", "all", "in all", "probes", "candidates", "us a query");
 }

@@ -134,12 +134,11 @@ static void print_number(FILE *out, const struct qr_query *query, uint64_t numbe
 /* Ids count up from 0 unless a user gives others; a wider one moves its line only. */
 static int id_width(const struct qr_context *ctx)
 {
-	char text[TL_NUMBER_SIZE];
 	int width;
 
 	if (ctx->info.flags & SIMIDX_CREATE_NO_IDS)
 		return 0;
-	width = (int)strlen(tl_write_count(ctx->info.next_id, text));
+	width = (int)strlen(tl_count(ctx->info.next_id));
 	return width < 2 ? 2 : width;
 }
 
@@ -188,11 +187,9 @@ void qr_print_header(const struct qr_context *ctx, const struct qr_query *query)
 static void print_cells(FILE *out, const struct qr_context *ctx, const struct qr_query *query,
 			const char *distance, const simidx_match *match)
 {
-	char id[TL_NUMBER_SIZE] = "";
+	const char *id = match && match->id != SIMIDX_NO_ID ? tl_count(match->id) : "";
 	int rest = fingerprint_width(ctx) - (int)tl_hex_width(ctx->info.bits);
 
-	if (match && match->id != SIMIDX_NO_ID)
-		tl_write_count(match->id, id);
 	if (id_width(ctx))
 		fprintf(out, "%*s  ", id_width(ctx), id);
 	if (match)
@@ -249,12 +246,10 @@ static void print_line(FILE *out, const struct qr_context *ctx, const struct qr_
 static void print_number_line(FILE *out, const struct qr_context *ctx,
 			      const struct qr_query *query, uint64_t number)
 {
-	char text[TL_NUMBER_SIZE];
-
 	if (query->show == QR_SHOW_EXISTS)
 		fprintf(out, "%*s  ", NUMBER_WIDTH, number ? "yes" : "no");
 	else
-		fprintf(out, "%*s  ", NUMBER_WIDTH, tl_write_count(number, text));
+		fprintf(out, "%*s  ", NUMBER_WIDTH, tl_count(number));
 	tl_term_put(out, query->name, query->name_size, rest_width(ctx, query));
 	putc('\n', out);
 }

@@ -125,13 +125,11 @@ int qr_queue_add(struct qr_queue *queue, const struct qr_query *query, const sim
 static void show_progress(struct qr_queue *queue)
 {
 	double seconds = tl_seconds() - queue->started;
-	char answers[TL_NUMBER_SIZE], rate[TL_NUMBER_SIZE];
 
 	if (seconds < SLOW_SECONDS || !tl_progress_due(&queue->shown))
 		return;
-	tl_progress_show("searching: %s queries answered, %s/s",
-			 tl_write_count(queue->n_answers, answers),
-			 tl_write_count((uint64_t)((double)queue->n_answers / seconds), rate));
+	tl_progress_show("searching: %s queries answered, %s/s", tl_count(queue->n_answers),
+			 tl_count((uint64_t)((double)queue->n_answers / seconds)));
 }
 
 /*
@@ -397,13 +395,9 @@ int qr_queue_tell_cut(const struct qr_queue *queue)
 
 void qr_queue_tell_sums(const struct qr_queue *queue)
 {
-	char queries[TL_NUMBER_SIZE], matches[TL_NUMBER_SIZE];
-
-	if (queue->n_answers < 2 || queue->explains || !tl_progress_wanted())
-		return;
-	tl_write_count(queue->n_answers, queries);
-	tl_write_count(queue->n_matches, matches);
-	tl_notice("%s queries, %s match%s", queries, matches, queue->n_matches == 1 ? "" : "es");
+	if (queue->n_answers > 1 && !queue->explains && tl_progress_wanted())
+		tl_notice("%s queries, %s match%s", tl_count(queue->n_answers),
+			  tl_count(queue->n_matches), queue->n_matches == 1 ? "" : "es");
 }
 
 int qr_queue_idle(void *ctx, int fd)

@@ -62,12 +62,11 @@ static void print_loss(void *arg, const simidx_loss *loss)
 /* Add "3 labels" to a list. */
 static void list(char *out, size_t size, uint64_t n, const char *what)
 {
-	char number[TL_NUMBER_SIZE];
 	size_t length = strlen(out);
 
 	if (n)
 		snprintf(out + length, size - length, "%s%s %s%s", length ? ", " : "",
-			 tl_write_count(n, number), what, n == 1 ? "" : "s");
+			 tl_count(n), what, n == 1 ? "" : "s");
 }
 
 /* Returns the exit code. */
@@ -75,7 +74,7 @@ static int tell_report(const char *path, const simidx_repair_report *report)
 {
 	/* Documents that only their names show, where no header counts them. */
 	uint64_t documents = report->documents_lost ? report->documents_lost : report->named;
-	char lost[400] = "", n[2][TL_NUMBER_SIZE];
+	char lost[400] = "";
 
 	list(lost, sizeof(lost), documents, "document");
 	if (documents && report->header_lost)
@@ -92,18 +91,18 @@ static int tell_report(const char *path, const simidx_repair_report *report)
 			 *lost ? ", and perhaps more" : "not known");
 	/* A lost document may be known twice, by its label and by its fingerprint. */
 	tl_notice("%s: made, with %s document%s; lost: %s%s", path,
-		  tl_write_count(report->documents, n[0]), report->documents == 1 ? "" : "s",
+		  tl_count(report->documents), report->documents == 1 ? "" : "s",
 		  documents && (report->changes_lost || !report->documents_lost) &&
 				  !report->header_lost ? "at most " : "",
 		  *lost		  ? lost :
 		  report->doubts ? "nothing that is known" :
-				   "nothing");
+		  "nothing");
 	if (report->changes_lost)
 		tl_notice("%s: documents that the lost changes deleted or replaced may be as they "
 			  "were before", path);
 	if (report->doubts)
-		tl_notice("%s: %s thing%s not certain: the lines that begin with 'doubt'", path,
-			  tl_write_count(report->doubts, n[1]),
+		tl_notice("%s: %s thing%s not certain: the lines that begin with 'doubt'",
+			  path, tl_count(report->doubts),
 			  report->doubts == 1 ? " is" : "s are");
 	return *lost || report->doubts ? TL_PARTLY : TL_OK;
 }
@@ -138,7 +137,6 @@ static int mend(struct qr_context *ctx, int dry_run)
 {
 	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
 	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
-	char n[2][TL_NUMBER_SIZE];
 	simidx_error err;
 	int rc;
 
@@ -152,10 +150,10 @@ static int mend(struct qr_context *ctx, int dry_run)
 	tl_progress_clear();
 	if (rc && rc != SIMIDX_E_CORRUPT)
 		return qr_fail(ctx, &err);
-	tl_notice("%s: %s problem%s, %s", ctx->path, tl_write_count(report.problems, n[0]),
+	tl_notice("%s: %s problem%s, %s", ctx->path, tl_count(report.problems),
 		  report.problems == 1 ? "" : "s",
 		  dry_run ? "and nothing has changed"
-			  : report.problems == report.mended ? "all mended" : "not all mended");
+		  : report.problems == report.mended ? "all mended" : "not all mended");
 	return rc ? TL_PARTLY : TL_OK;
 }
 

@@ -43,9 +43,7 @@ static void print_fps(const struct qr_context *ctx, const char *name, const uint
 
 static void print_counts(const char *name, uint64_t a, uint64_t b)
 {
-	char first[TL_NUMBER_SIZE], second[TL_NUMBER_SIZE];
-
-	printf("%-20s  %-20s  %s\n", name, tl_term_count(first, a), tl_term_count(second, b));
+	printf("%-20s  %-20s  %s\n", name, tl_term_count(a), tl_term_count(b));
 }
 
 static void print_bits(const struct qr_similar *s)

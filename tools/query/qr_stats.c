@@ -117,16 +117,12 @@ static int read_tables(struct qr_context *ctx, struct table **out, size_t *n)
 
 static void print_count(const char *name, uint64_t value)
 {
-	char text[TL_NUMBER_SIZE];
-
-	printf("%-20s  %s\n", name, tl_term_count(text, value));
+	printf("%-20s  %s\n", name, tl_term_count(value));
 }
 
 static void print_size(const char *name, uint64_t bytes)
 {
-	char text[TL_NUMBER_SIZE];
-
-	printf("%-20s  %s\n", name, tl_term_bytes(text, bytes));
+	printf("%-20s  %s\n", name, tl_term_bytes(bytes));
 }
 
 static void print_word(const char *name, const char *value)
@@ -191,16 +187,15 @@ static void print_figure(double value, double factor, int width)
 static void print_table(const struct qr_context *ctx, const struct table *table)
 {
 	const simidx_table_info *info = &table->info;
-	char text[TL_NUMBER_SIZE];
 
 	printf("%-8s  ", table->name);
 	if (info->prefix_bits)
 		printf("%6u", info->prefix_bits);
 	else
 		printf("%6s", "-");
-	printf("  %13s", tl_term_count(text, info->entries));
-	printf("  %11s", tl_term_count(text, info->keys));
-	printf("  %11s", tl_term_count(text, info->pages));
+	printf("  %13s", tl_term_count(info->entries));
+	printf("  %11s", tl_term_count(info->keys));
+	printf("  %11s", tl_term_count(info->pages));
 	print_figure(bytes_per_entry(info, ctx->info.page_bytes), 1, 11);
 	print_figure(table_fill(info, ctx->info.page_bytes), 100, 7);
 	putchar('\n');

@@ -15,9 +15,7 @@
 /* `mended`: of the problems, those that the next commit mends. */
 static int tell_damage(const struct qr_context *ctx, uint64_t problems, uint64_t mended)
 {
-	char n[TL_NUMBER_SIZE];
-
-	tl_error("%s: damaged: %s problem%s", ctx->path, tl_write_count(problems, n),
+	tl_error("%s: damaged: %s problem%s", ctx->path, tl_count(problems),
 		 problems == 1 ? "" : "s");
 	if (mended < problems)
 		tl_advise_damage(ctx->path, 1);
@@ -38,7 +36,6 @@ static void tell_unread(const struct qr_context *ctx)
 static int verify(struct qr_context *ctx)
 {
 	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
-	char n[3][TL_NUMBER_SIZE];
 	simidx_error err;
 	int rc;
 
@@ -52,8 +49,8 @@ static int verify(struct qr_context *ctx)
 	if (rc)
 		return tell_damage(ctx, report.problems, report.mended);
 	tl_notice("%s: sound: %s blocks or rows with %s entries, %s document%s", ctx->path,
-		  tl_write_count(report.blocks, n[0]), tl_write_count(report.entries, n[1]),
-		  tl_write_count(report.documents, n[2]), report.documents == 1 ? "" : "s");
+		  tl_count(report.blocks), tl_count(report.entries),
+		  tl_count(report.documents), report.documents == 1 ? "" : "s");
 	return TL_OK;
 }
 
