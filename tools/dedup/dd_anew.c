@@ -5,7 +5,6 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
-#include "common/tl_report.h"
 #include "dedup/dd_again.h"
 #include "dedup/dd_index.h"
 #include "dedup/dd_memory.h"

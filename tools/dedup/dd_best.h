@@ -18,7 +18,6 @@
 
 #include "dedup/dd_facts.h"
 #include "dedup/dd_keepers.h"
-#include "dedup/dd_member.h"
 #include "dedup/dd_texts.h"
 
 struct dd_best {

@@ -8,7 +8,6 @@
 #include "input/in_room.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct dd_keepers {
 	struct dd_files *files;

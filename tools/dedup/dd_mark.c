@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /*
  * Then numbers, hexadecimal, and what is remembered, a word. Numbers of a mark that is open:

@@ -113,14 +113,9 @@ void dd_memory_divide(struct dd_memory *memory, uint64_t bytes, unsigned threads
 
 void dd_memory_divide_left(struct dd_memory *memory, uint64_t bytes)
 {
-	*memory = (struct dd_memory){ .batch_bytes = bytes / BATCH_SHARE,
-				      .work = bytes / WORK_SHARE };
-	memory->batch_documents = bytes < BATCH_MEMORY ?
-					  1 + BATCH_DOCUMENTS * bytes / BATCH_MEMORY :
-					  BATCH_DOCUMENTS;
-	memory->index_rows = bytes / ROWS_SHARE / ROW;
-	if (memory->index_rows > MOST_ROWS)
-		memory->index_rows = MOST_ROWS;
+	dd_memory_divide(memory, bytes, 0);
+	memory->batch_documents += bytes < BATCH_MEMORY; /* at least one */
+	memory->unsearched = memory->reading = memory->tables = 0;
 }
 
 static uint64_t free_of(const struct dd_memory *memory)

@@ -9,7 +9,6 @@
 #include "input/in_codec.h"
 #include "input/in_guard.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,12 +4,9 @@
 #include "dedup/dd_output.h"
 
 #include "common/tl_emit.h"
-#include "common/tl_json.h"
 #include "common/tl_msg.h"
-#include "common/tl_path.h"
 #include "common/tl_term.h"
 #include "dedup/dd_check.h"
-#include "dedup/dd_columns.h"
 #include "dedup/dd_evidence.h"
 #include "dedup/dd_facts.h"
 #include "dedup/dd_groups.h"
@@ -20,11 +17,8 @@
 #include "dedup/dd_sink.h"
 #include "input/in_guard.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct dd_output {

@@ -9,7 +9,6 @@
 #ifndef DD_OUTPUT_H
 #define DD_OUTPUT_H
 
-#include "dedup/dd_facts.h"
 #include "dedup/dd_files.h"
 #include "dedup/dd_groups.h"
 #include "dedup/dd_index.h"

@@ -12,7 +12,6 @@
 
 #include "dedup/dd_mark.h"
 #include "dedup/dd_sink.h"
-#include "input/in_files.h"
 
 /**
  * Read the mark of the index of --index. If there is no index, or a mark of another program, it is

@@ -22,12 +22,11 @@
  * locked.
  */
 #define PREFIX "simidx-dedup-"
-#define FORM PREFIX "XXXXXX"
+#define LETTERS "XXXXXX"
 #define MARKER "simidx-dedup.run"
 
 /* The index while the library makes it; then it has its own name. */
 #define UNFINISHED_PREFIX ".simidx-"
-#define UNFINISHED_FORM UNFINISHED_PREFIX "XXXXXX"
 
 /*
  * If another run removes a directory that this one is making, another is made: at most this number
@@ -35,14 +34,14 @@
  */
 #define TRIES 16
 
-/* Whether a name is the prefix of a form and as many letters and digits as the form has. */
-static int has_form(const char *name, const char *prefix, const char *form)
+/* Whether a name is a prefix and as many letters and digits as mkdtemp() makes. */
+static int has_form(const char *name, const char *prefix)
 {
 	size_t n = strlen(prefix);
 
-	return strlen(name) == strlen(form) && strncmp(name, prefix, n) == 0 &&
+	return strlen(name) == n + strlen(LETTERS) && strncmp(name, prefix, n) == 0 &&
 	       strspn(name + n, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") ==
-		       strlen(form) - n;
+		       strlen(LETTERS);
 }
 
 static int open_directory(int at, const char *name)
@@ -81,7 +80,7 @@ static void remove_room(const char *path)
 	while ((entry = readdir(dir)))
 		if (strcmp(entry->d_name, DD_ROOM_INDEX) == 0 ||
 		    strcmp(entry->d_name, DD_ROOM_SECOND) == 0 ||
-		    has_form(entry->d_name, UNFINISHED_PREFIX, UNFINISHED_FORM))
+		    has_form(entry->d_name, UNFINISHED_PREFIX))
 			remove_index(fd, entry->d_name);
 	unlinkat(fd, MARKER, 0);
 	closedir(dir);
@@ -120,7 +119,7 @@ static void remove_left(const char *tmpdir)
 	int fd;
 
 	while (dir && (entry = readdir(dir))) {
-		if (!has_form(entry->d_name, PREFIX, FORM) ||
+		if (!has_form(entry->d_name, PREFIX) ||
 		    snprintf(path, sizeof(path), "%s/%s", tmpdir, entry->d_name) >= PATH_MAX)
 			continue;
 		fd = lock_marker(path, 0);
@@ -139,7 +138,7 @@ static void remove_left(const char *tmpdir)
 static int make(struct dd_room *room, const char *tmpdir)
 {
 	for (int i = 0; i < TRIES; i++) {
-		if (snprintf(room->path, sizeof(room->path), "%s/" FORM, tmpdir) >=
+		if (snprintf(room->path, sizeof(room->path), "%s/" PREFIX LETTERS, tmpdir) >=
 		    (int)sizeof(room->path))
 			return tl_error("%s: the name is too long", tmpdir);
 		if (!mkdtemp(room->path))

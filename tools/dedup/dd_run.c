@@ -4,9 +4,7 @@
 #include "dedup/dd_run.h"
 
 #include "common/tl_msg.h"
-#include "common/tl_number.h"
 #include "common/tl_report.h"
-#include "common/tl_text_options.h"
 #include "dedup/dd_again.h"
 #include "dedup/dd_binary.h"
 #include "dedup/dd_check.h"
@@ -21,7 +19,6 @@
 #include "dedup/dd_summary.h"
 #include "input/in_guard.h"
 
-#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <stdio.h>
-#include <string.h>
 
 /* After so many rows it is estimated how many there are, and again after ten times as many. */
 #define ESTIMATED_AFTER 10000

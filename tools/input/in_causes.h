@@ -9,7 +9,6 @@
 #ifndef IN_CAUSES_H
 #define IN_CAUSES_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 /** Causes that are counted. */

@@ -5,7 +5,6 @@
 
 #include "common/tl_msg.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -251,8 +251,7 @@ static const struct tl_option resource_rows[] = {
 	  .more = "Memory to build in, at least 64M; K, M, G and T are binary." },
 	{ 0, "tmpdir", "DIR", TL_TEXT(struct ld_options, tmpdir),
 	  .otherwise = "$TMPDIR, or beside INDEX",
-	  .help = "where temporary files are made",
-	  .more = "Where temporary files are made." },
+	  .help = "where temporary files are made" },
 	{ 0, "threads", "N", TL_NUMBER(struct ld_options, threads, 1, TL_MAX_THREADS),
 	  .otherwise = "one a core", .help = "threads for texts and building" },
 	{ TL_PARAGRAPH("Whether the disk has room, for the index and for temporary files, is "

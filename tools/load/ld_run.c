@@ -10,8 +10,6 @@
 #include "load/ld_read.h"
 #include "load/ld_steps.h"
 
-#include <string.h>
-
 /* ---- what the index tells while it works ---- */
 
 static void hear_rejected(void *ctx, uint64_t row, const char *reason)

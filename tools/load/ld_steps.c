@@ -3,7 +3,6 @@
 
 #include "load/ld_steps.h"
 
-#include "common/tl_features.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "load/ld_commit.h"

@@ -54,6 +54,5 @@ const struct qr_command qr_backup = {
 			   "appears only when the copy is complete and verified. Of a damaged "
 			   "index no copy is kept, as it could be taken for a good one.",
 		  .options = rows, .program = &qr_program },
-	.takes_index = 1,
 	.run = run_backup,
 };

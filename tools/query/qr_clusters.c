@@ -58,15 +58,6 @@ static void print_member(const struct printing *p, const simidx_member *m)
 	qr_join_put_labels(p->run.ctx, &m->label, &m->label_size, 1);
 }
 
-static void print_titles(const struct printing *p)
-{
-	static const char *const ids[] = { "cluster", "id" }, *const fps[] = { "cluster", "fp" };
-	int has_ids = !(p->run.ctx->info.flags & SIMIDX_CREATE_NO_IDS);
-
-	qr_join_put_titles(p->run.ctx, "", has_ids ? ids : fps, 2,
-			   p->run.ctx->info.labels ? "distance        label" : "distance");
-}
-
 static void json_member(const struct printing *p, const simidx_member *m)
 {
 	struct tl_json json = { .out = stdout };
@@ -100,7 +91,8 @@ static int print_members(void *arg, const simidx_member *members, size_t n)
 	struct printing *p = arg;
 
 	if (!p->n && !p->options->drop_list)
-		print_titles(p);
+		qr_join_put_titles(p->run.ctx, "", "cluster",
+				   p->run.ctx->info.labels ? "distance        label" : "distance");
 	for (size_t i = 0; i < n; i++) {
 		if (p->run.ctx->json)
 			json_member(p, &members[i]);
@@ -373,6 +365,5 @@ const struct qr_command qr_clusters = {
 		  .about = "Put the near documents of one snapshot into clusters, each with one "
 			   "that is kept and others that you can delete. Nothing is deleted.",
 		  .options = rows, .program = &qr_program },
-	.takes_index = 1,
 	.run = run_clusters,
 };

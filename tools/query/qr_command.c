@@ -50,8 +50,9 @@ int qr_parse(const struct qr_command *command, struct qr_context *ctx, void *opt
 	tl_set_quiet(ctx->quiet);
 	ctx->width = tl_term_is() ? tl_term_width(STDOUT_FILENO) : 0;
 	ctx->colors = tl_term_colors(ctx->color);
-	if (command->takes_index && (refuse_turned(command, argc - optind, argv + optind) ||
-				     qr_set_index(ctx, argv[optind++])))
+	if (strncmp(command->line.operands, "INDEX", 5) == 0 &&
+	    (refuse_turned(command, argc - optind, argv + optind) ||
+	     qr_set_index(ctx, argv[optind++])))
 		return TL_TROUBLE;
 	return TL_PROCEED;
 }

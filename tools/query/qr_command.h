@@ -35,8 +35,8 @@ struct qr_context {
 
 /** A command. */
 struct qr_command {
-	struct tl_command line; /* first, so that a pointer to it is one to the command */
-	int takes_index;        /* the first operand is INDEX */
+	/* First, so that a pointer to it is one to the command. "INDEX" may begin its operands. */
+	struct tl_command line;
 	/**
 	 * Read the options by qr_parse(), open the index and do it. argv[0] is the name of the
 	 * command. Returns the exit code; stdout is closed by the caller.

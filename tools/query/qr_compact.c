@@ -11,7 +11,6 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <simidx_check.h>
 
@@ -111,8 +110,7 @@ static const struct tl_option rows[] = {
 	  .more = "Memory to work in, at least 64M; K, M, G and T are binary." },
 	{ 0, "tmpdir", "DIR", TL_TEXT(struct options, tmpdir),
 	  .otherwise = "$TMPDIR, or beside NEW",
-	  .help = "where temporary files are made",
-	  .more = "Where temporary files are made." },
+	  .help = "where temporary files are made" },
 	{ 0, "wait", "MS", TL_NUMBER(struct options, wait_ms, 0, INT_MAX),
 	  .otherwise = "no limit", .help = "longest wait for another writer",
 	  .more = "The longest wait, in milliseconds, for another process that writes the "
@@ -154,6 +152,5 @@ const struct qr_command qr_compact = {
 		  .about = "Build the index anew from its documents, so that nothing of deleted "
 			   "ones is left in its file. In place, or as the new index NEW.",
 		  .options = rows, .program = &qr_program },
-	.takes_index = 1,
 	.run = run_compact,
 };

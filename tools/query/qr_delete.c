@@ -429,6 +429,5 @@ const struct qr_command qr_delete = {
 		  .about = "Delete the documents that are older than a date, or that have these "
 			   "ids or labels.",
 		  .options = rows, .program = &qr_program },
-	.takes_index = 1,
 	.run = run_delete,
 };

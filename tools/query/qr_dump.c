@@ -5,7 +5,6 @@
 
 #include "common/tl_escape.h"
 #include "common/tl_msg.h"
-#include "common/tl_number.h"
 #include "common/tl_options.h"
 #include "query/qr_full.h"
 #include "query/qr_json.h"
@@ -156,6 +155,5 @@ const struct qr_command qr_dump = {
 			   "simidx-load takes back. An index without ids gives its distinct "
 			   "fingerprints, ascending.",
 		  .options = rows, .program = &qr_program },
-	.takes_index = 1,
 	.run = run_dump,
 };

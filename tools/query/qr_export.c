@@ -241,6 +241,5 @@ const struct qr_command qr_export = {
 			   "exist. An index with times or notes is refused, as one in HBase keeps "
 			   "neither.",
 		  .options = rows, .program = &qr_program },
-	.takes_index = 1,
 	.run = run_export,
 };

@@ -189,6 +189,5 @@ const struct qr_command qr_get = {
 		  .about = "Print the documents that have exactly these fingerprints or, with an "
 			   "option, these ids or labels. What an argument is, is never guessed.",
 		  .options = rows, .program = &qr_program },
-	.takes_index = 1,
 	.run = run_get,
 };

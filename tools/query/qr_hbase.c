@@ -3,7 +3,6 @@
 
 #include "query/qr_hbase.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define XXH_INLINE_ALL

@@ -128,15 +128,14 @@ static const char *gap(const struct qr_context *ctx)
 	return ctx->width ? "  " : "\t";
 }
 
-void qr_join_put_titles(const struct qr_context *ctx, const char *before,
-			const char *const *names, size_t n, const char *others)
+void qr_join_put_titles(const struct qr_context *ctx, const char *before, const char *first,
+			const char *others)
 {
-	if (!ctx->width || ctx->json)
-		return;
-	fputs(before, stdout);
-	for (size_t i = 0; i < n; i++)
-		printf("%*s  ", name_width(ctx), names[i]);
-	puts(others);
+	const char *name = ctx->info.flags & SIMIDX_CREATE_NO_IDS ? "fp" : "id";
+
+	if (ctx->width && !ctx->json)
+		printf("%s%*s  %*s  %s\n", before, name_width(ctx), first ? first : name,
+		       name_width(ctx), name, others);
 }
 
 void qr_join_put_document(const struct qr_context *ctx, int has_id, uint64_t id, uint64_t fp)

@@ -55,14 +55,13 @@ void qr_join_put_name(const struct qr_context *ctx, int has_id, uint64_t id, uin
  */
 
 /**
- * On a terminal the titles of all columns.
+ * Titles of columns, on a terminal: of two names of documents, and what stands before and after
+ * them.
  *
- * @param before  all columns before the documents, aligned
- * @param names   of documents, n of them
- * @param others  all columns behind these, aligned
+ * @param first  NULL: the same as that of the second
  */
-void qr_join_put_titles(const struct qr_context *ctx, const char *before,
-			const char *const *names, size_t n, const char *others);
+void qr_join_put_titles(const struct qr_context *ctx, const char *before, const char *first,
+			const char *others);
 
 /** A column with the name of a document. */
 void qr_join_put_document(const struct qr_context *ctx, int has_id, uint64_t id, uint64_t fp);

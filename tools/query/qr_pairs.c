@@ -7,7 +7,6 @@
 #include "common/tl_number.h"
 #include "query/qr_join.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #define MANY_PAIRS 10000000 /* more are printed only if that is asked for */
@@ -31,15 +30,6 @@ static int note_found(void *arg, const simidx_join_info *info)
 	if (info->pairs > MANY_PAIRS)
 		p->too_many = info->pairs;
 	return p->too_many != 0;
-}
-
-static void print_titles(const struct printing *p)
-{
-	static const char *const ids[] = { "id", "id" }, *const fps[] = { "fp", "fp" };
-	int has_ids = !(p->run.ctx->info.flags & SIMIDX_CREATE_NO_IDS);
-
-	qr_join_put_titles(p->run.ctx, "distance  ", has_ids ? ids : fps, 2,
-			   p->run.ctx->info.labels ? "labels" : "");
 }
 
 static void print_pair(const struct printing *p, const simidx_pair *pair)
@@ -80,7 +70,8 @@ static int print_pairs(void *arg, const simidx_pair *pairs, size_t n)
 	struct printing *p = arg;
 
 	if (!p->n)
-		print_titles(p);
+		qr_join_put_titles(p->run.ctx, "distance  ", NULL,
+				   p->run.ctx->info.labels ? "labels" : "");
 	for (size_t i = 0; i < n; i++) {
 		if (p->run.ctx->json)
 			json_pair(p, &pairs[i]);
@@ -252,6 +243,5 @@ const struct qr_command qr_pairs = {
 			   "one document of each index. If that is INDEX under another name, each "
 			   "document is near to itself, and other pairs come both ways round.",
 		  .options = rows, .program = &qr_program },
-	.takes_index = 1,
 	.run = run_pairs,
 };

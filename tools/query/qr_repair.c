@@ -202,8 +202,7 @@ static const struct tl_option rows[] = {
 	  .more = "Memory to work in, at least 128M; K, M, G and T are binary." },
 	{ 0, "tmpdir", "DIR", TL_TEXT(struct options, tmpdir),
 	  .otherwise = "$TMPDIR, or beside NEW",
-	  .help = "where temporary files are made",
-	  .more = "Where temporary files are made." },
+	  .help = "where temporary files are made" },
 	{ 0, "dry-run", NULL, TL_FLAG(struct options, dry_run),
 	  .help = "with the URI of an engine: change nothing" },
 	{ TL_SECTION("Of an engine") },
@@ -272,6 +271,5 @@ const struct qr_command qr_repair = {
 			   "list what is lost. NEW must not exist or be an empty directory, and "
 			   "appears only when it is complete.",
 		  .options = rows, .program = &qr_program },
-	.takes_index = 1,
 	.run = run_repair,
 };

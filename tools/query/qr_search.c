@@ -496,6 +496,5 @@ const struct qr_command qr_search = {
 		  .summary = "find the documents near to fingerprints or texts",
 		  .about = "Print the documents that are near to each query.",
 		  .options = rows, .program = &qr_program },
-	.takes_index = 1,
 	.run = run_search,
 };

@@ -3,7 +3,6 @@
 
 #include "query/qr_sequence.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/random.h>
 

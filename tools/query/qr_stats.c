@@ -383,6 +383,5 @@ const struct qr_command qr_stats = {
 			   "changes that a merge has not yet moved into the tables; every search "
 			   "finds them.",
 		  .options = rows, .program = &qr_program },
-	.takes_index = 1,
 	.run = run_stats,
 };

@@ -4,7 +4,6 @@
 #include "query/qr_texts.h"
 
 #include "common/tl_msg.h"
-#include "common/tl_utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,8 +8,6 @@
 #include "common/tl_options.h"
 #include "query/qr_print.h"
 
-#include <stdio.h>
-
 #include <simidx_check.h>
 
 /* `mended`: of the problems, those that the next commit mends. */
@@ -116,6 +114,5 @@ const struct qr_command qr_verify = {
 			   "order and key of every block; counts and digests of all tables "
 			   "against the header and each other.",
 		  .options = rows, .program = &qr_program },
-	.takes_index = 1,
 	.run = run_verify,
 };

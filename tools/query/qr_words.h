@@ -14,7 +14,6 @@
 #define QR_WORDS_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 /** Whose a word is. */
 enum qr_whose {
