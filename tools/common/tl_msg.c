@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -83,6 +84,15 @@ int tl_error(const char *format, ...)
 	va_end(ap);
 	n_errors++;
 	return TL_TROUBLE;
+}
+
+void *tl_alloc(size_t size)
+{
+	void *memory = calloc(1, size);
+
+	if (!memory)
+		tl_error("out of memory");
+	return memory;
 }
 
 uint64_t tl_n_errors(void)

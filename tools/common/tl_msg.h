@@ -34,6 +34,9 @@ void tl_set_quiet(int quiet);
 /** Something failed: always printed. Returns TL_TROUBLE, so that it can end a function. */
 int tl_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/** Memory that is all zero, for free(); NULL after a message that there is none. */
+void *tl_alloc(size_t size);
+
 /** How many errors were printed. */
 uint64_t tl_n_errors(void);
 

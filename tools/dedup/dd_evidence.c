@@ -44,12 +44,10 @@ static const char *const keys[2][N_KEYS] = {
 struct dd_evidence *dd_evidence_new(const struct dd_options *options, struct dd_files *files,
 				    struct dd_keepers *keepers)
 {
-	struct dd_evidence *evidence = calloc(1, sizeof(*evidence));
+	struct dd_evidence *evidence = tl_alloc(sizeof(*evidence));
 
-	if (!evidence) {
-		tl_error("out of memory");
+	if (!evidence)
 		return NULL;
-	}
 	evidence->options = options;
 	evidence->files = files;
 	evidence->keepers = keepers;
@@ -122,19 +120,6 @@ static void json_excerpts(const struct dd_evidence *evidence, struct tl_json *js
 		if (reason->text[i].bytes)
 			json_excerpt(json, keys[i][EXCERPT], reason->text[i].bytes,
 				     reason->text[i].size, differs, characters);
-}
-
-int dd_evidence_find_text(const struct dd_evidence *evidence, const simidx_dedup_near *near,
-			  struct dd_text *text)
-{
-	simidx_error err;
-	int rc = simidx_dedup_text(evidence->dedup, near, &text->bytes, &text->size, &err);
-
-	if (rc)
-		*text = (struct dd_text){ NULL, 0 };
-	if (!rc || rc == SIMIDX_E_NOT_FOUND)
-		return 0;
-	return rc < 0 ? tl_error("%s", err.text) : rc;
 }
 
 /* ---- lines ---- */
@@ -254,7 +239,7 @@ static int find_other(struct dd_evidence *evidence, const simidx_dedup_row *row,
 	if (!evidence->options->evidence_texts || evidence->kind != SIMIDX_DEDUP_TEXTS)
 		return 0;
 	reason->text[0] = (struct dd_text){ row->text, row->text_size };
-	return dd_evidence_find_text(evidence, near, &reason->text[1]);
+	return dd_texts_find(evidence->dedup, near, &reason->text[1]);
 }
 
 int dd_evidence_add(struct dd_evidence *evidence, const simidx_dedup_row *row,

@@ -67,10 +67,6 @@ int dd_evidence_hold(struct dd_evidence *evidence, const simidx_dedup_row *row, 
 /** Groups are printed: add what waits where both rows stay. Returns 0 or an exit code. */
 int dd_evidence_release(struct dd_evidence *evidence);
 
-/** The text of a document that the library knows, for an excerpt. Returns 0 or an exit code. */
-int dd_evidence_find_text(const struct dd_evidence *evidence, const simidx_dedup_near *near,
-			  struct dd_text *text);
-
 /** The file, for what is done to all: to begin, to commit. */
 struct dd_sink *dd_evidence_sink(const struct dd_evidence *evidence);
 

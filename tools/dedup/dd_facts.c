@@ -29,13 +29,11 @@ struct dd_facts {
 
 struct dd_facts *dd_facts_new(const char *tmpdir, uint64_t limit)
 {
-	struct dd_facts *facts = calloc(1, sizeof(*facts));
+	struct dd_facts *facts = tl_alloc(sizeof(*facts));
 	struct statvfs room;
 
-	if (!facts) {
-		tl_error("out of memory");
+	if (!facts)
 		return NULL;
-	}
 	facts->tmpdir = tmpdir;
 	facts->limit = limit;
 	facts->fd = tl_path_nameless(tmpdir, "facts");

@@ -35,7 +35,7 @@ struct dd_groups {
 
 struct dd_groups *dd_groups_new(const struct dd_groups_parts *parts)
 {
-	struct dd_groups *groups = calloc(1, sizeof(*groups));
+	struct dd_groups *groups = tl_alloc(sizeof(*groups));
 
 	if (groups)
 		groups->parts = *parts;
@@ -198,7 +198,7 @@ static int get_texts(struct dd_groups *groups, const struct kept *kept,
 		return TL_TROUBLE;
 	return kept->is_row ? dd_texts_get(groups->texts, 0, &kept->fact,
 					   kept->is_as_first ? &kept->near : NULL, &text[1]) :
-			      dd_evidence_find_text(groups->parts.evidence, first, &text[1]);
+			      dd_texts_find(groups->dedup, first, &text[1]);
 }
 
 static int tell_why(struct dd_groups *groups, const struct kept *kept,

@@ -50,7 +50,7 @@ struct dd_groups_parts {
 	struct dd_counts *counts;     /* of all that is decided */
 };
 
-/** None yet. NULL when memory is short. */
+/** None yet. NULL with a message: memory is short. */
 struct dd_groups *dd_groups_new(const struct dd_groups_parts *parts);
 
 /** Free, after what decides is closed. NULL is allowed. */

@@ -118,16 +118,14 @@ static int open_path(struct dd_index *index, const char *path, enum simidx_dedup
 struct dd_index *dd_index_open(const struct dd_options *options, enum simidx_dedup_kind kind,
 			       uint64_t most_rows, const char *dir, const char *name)
 {
-	struct dd_index *index = calloc(1, sizeof(*index));
+	struct dd_index *index = tl_alloc(sizeof(*index));
 	simidx_writer_options how = SIMIDX_WRITER_OPTIONS_INIT;
 	char path[PATH_MAX];
 	simidx_error err;
 	int code;
 
-	if (!index) {
-		tl_error("out of memory");
+	if (!index)
 		return NULL;
-	}
 	index->options = options;
 	index->is_compared = kind == SIMIDX_DEDUP_TEXTS && !options->no_verify;
 	snprintf(path, sizeof(path), "%s/%s", dir, name);

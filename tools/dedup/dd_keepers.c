@@ -23,7 +23,7 @@ struct dd_keepers {
 
 struct dd_keepers *dd_keepers_new(struct dd_files *files, struct dd_facts *facts, int has_names)
 {
-	struct dd_keepers *keepers = calloc(1, sizeof(*keepers));
+	struct dd_keepers *keepers = tl_alloc(sizeof(*keepers));
 
 	if (keepers) {
 		keepers->files = files;

@@ -43,7 +43,7 @@ struct dd_keepers;
  *
  * @param facts      where more is put aside of the rows that are named; NULL: nothing is
  * @param has_names  kept rows are named
- * @return NULL when memory is short
+ * @return NULL with a message: memory is short
  */
 struct dd_keepers *dd_keepers_new(struct dd_files *files, struct dd_facts *facts, int has_names);
 

@@ -108,9 +108,7 @@ static int make_parts(struct dd_output *output)
 			return TL_TROUBLE;
 	}
 	output->keepers = dd_keepers_new(output->files, output->facts, has_names(options));
-	if (!output->keepers)
-		return tl_error("out of memory");
-	return 0;
+	return output->keepers ? 0 : TL_TROUBLE;
 }
 
 static int make_groups(struct dd_output *output)
@@ -120,18 +118,16 @@ static int make_groups(struct dd_output *output)
 					       &output->labels, &output->counts };
 
 	output->groups = has_groups(output->options) ? dd_groups_new(&parts) : NULL;
-	return output->groups || !has_groups(output->options) ? 0 : tl_error("out of memory");
+	return output->groups || !has_groups(output->options) ? 0 : TL_TROUBLE;
 }
 
 struct dd_output *dd_output_new(const struct dd_options *options, struct dd_files *files,
 				const struct dd_mark *start)
 {
-	struct dd_output *output = calloc(1, sizeof(*output));
+	struct dd_output *output = tl_alloc(sizeof(*output));
 
-	if (!output) {
-		tl_error("out of memory");
+	if (!output)
 		return NULL;
-	}
 	output->options = options;
 	output->files = files;
 	output->is_terminal = tl_term_is();

@@ -154,13 +154,11 @@ static int make(struct dd_room *room, const char *tmpdir)
 
 struct dd_room *dd_room_new(const char *tmpdir)
 {
-	struct dd_room *room = calloc(1, sizeof(*room));
+	struct dd_room *room = tl_alloc(sizeof(*room));
 
 	remove_left(tmpdir);
 	if (room && !make(room, tmpdir))
 		return room;
-	if (!room)
-		tl_error("out of memory");
 	free(room);
 	return NULL;
 }

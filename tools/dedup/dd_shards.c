@@ -43,12 +43,10 @@ struct dd_shards {
 struct dd_shards *dd_shards_new(const struct dd_options *options, struct dd_files *files,
 				int resumes)
 {
-	struct dd_shards *shards = calloc(1, sizeof(*shards));
+	struct dd_shards *shards = tl_alloc(sizeof(*shards));
 
-	if (!shards) {
-		tl_error("out of memory");
+	if (!shards)
 		return NULL;
-	}
 	shards->options = options;
 	shards->files = files;
 	shards->resumes = resumes;

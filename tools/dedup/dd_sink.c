@@ -34,12 +34,10 @@ struct dd_sink {
 
 struct dd_sink *dd_sink_open(const char *path)
 {
-	struct dd_sink *sink = calloc(1, sizeof(*sink));
+	struct dd_sink *sink = tl_alloc(sizeof(*sink));
 
-	if (!sink) {
-		tl_error("out of memory");
+	if (!sink)
 		return NULL;
-	}
 	sink->path = path;
 	sink->codec = path ? in_codec_of_path(path) : NULL;
 	sink->file = path ? fopen(path, "ae") : stdout;

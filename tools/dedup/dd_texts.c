@@ -78,11 +78,22 @@ static int read_again(struct dd_texts *texts, unsigned seat, const struct dd_fac
 	return rc == SIMIDX_E_NOMEM ? tl_error("out of memory") : 0;
 }
 
+int dd_texts_find(simidx_dedup *dedup, const simidx_dedup_near *near, struct dd_text *text)
+{
+	simidx_error err;
+	int rc = simidx_dedup_text(dedup, near, &text->bytes, &text->size, &err);
+
+	if (rc)
+		*text = (struct dd_text){ NULL, 0 };
+	if (!rc || rc == SIMIDX_E_NOT_FOUND)
+		return 0;
+	return rc < 0 ? tl_error("%s", err.text) : rc;
+}
+
 int dd_texts_get(struct dd_texts *texts, unsigned seat, const struct dd_fact *fact,
 		 const simidx_dedup_near *near, struct dd_text *text)
 {
-	simidx_error err;
-	int code = 0, rc;
+	int code = 0;
 
 	*text = (struct dd_text){ NULL, 0 };
 	/* Of a file that is no text there is none. */
@@ -95,11 +106,7 @@ int dd_texts_get(struct dd_texts *texts, unsigned seat, const struct dd_fact *fa
 		text->bytes = texts->room[seat].bytes;
 		text->size = fact->size;
 	} else if (near) {
-		rc = simidx_dedup_text(texts->dedup, near, &text->bytes, &text->size, &err);
-		if (rc)
-			text->bytes = NULL;
-		if (rc && rc != SIMIDX_E_NOT_FOUND)
-			code = rc < 0 ? tl_error("%s", err.text) : rc;
+		code = dd_texts_find(texts->dedup, near, text);
 		/* The library has one of these at a time. */
 		if (text->bytes && in_room_have(&texts->room[seat], text->size + 1))
 			return tl_error("out of memory");

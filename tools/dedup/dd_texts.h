@@ -46,6 +46,13 @@ void dd_texts_free(struct dd_texts *texts);
 int dd_texts_get(struct dd_texts *texts, unsigned seat, const struct dd_fact *fact,
 		 const simidx_dedup_near *near, struct dd_text *text);
 
+/**
+ * The text of a document that the library knows; nothing if it is not there any more.
+ *
+ * @return 0 or an exit code
+ */
+int dd_texts_find(simidx_dedup *dedup, const simidx_dedup_near *near, struct dd_text *text);
+
 /** Free the room of long texts. */
 void dd_texts_trim(struct dd_texts *texts);
 

@@ -52,12 +52,10 @@ static FILE *open_nameless(const char *dir)
 
 struct ld_places *ld_places_new(const char *dir, struct ld_report *report)
 {
-	struct ld_places *places = calloc(1, sizeof(*places));
+	struct ld_places *places = tl_alloc(sizeof(*places));
 
-	if (!places) {
-		tl_error("out of memory");
+	if (!places)
 		return NULL;
-	}
 	places->report = report;
 	places->pieces = open_nameless(dir);
 	if (places->pieces)
