@@ -137,6 +137,14 @@ const char *tl_count(uint64_t count)
 	return out;
 }
 
+const char *tl_counted(uint64_t count, const char *one, const char *many)
+{
+	char *out = tl_number_room();
+
+	snprintf(out, TL_NUMBER_SIZE, "%s %s", tl_count(count), count == 1 ? one : many);
+	return out;
+}
+
 const char *tl_amount(double amount)
 {
 	static const char *const units[] = { "", " K", " M", " G", " T" };

@@ -44,7 +44,7 @@ int tl_parse_count(const char *s, size_t n, uint64_t max, uint64_t *out);
 int tl_parse_bytes(const char *s, size_t n, uint64_t max, uint64_t *out);
 
 /** Bytes of a short text about a number. */
-#define TL_NUMBER_SIZE 32
+#define TL_NUMBER_SIZE 64
 
 /**
  * Room for one. A thread has sixteen, which it uses in turn: so what the functions below return is
@@ -54,6 +54,9 @@ char *tl_number_room(void);
 
 /** A count with commas: "4,804". */
 const char *tl_count(uint64_t count);
+
+/** So many of something: "1 row", "4,804 rows". */
+const char *tl_counted(uint64_t count, const char *one, const char *many);
 
 /** An amount with three digits and what it is counted in: "804", "17.8 M". */
 const char *tl_amount(double amount);

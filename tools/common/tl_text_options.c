@@ -256,11 +256,11 @@ int tl_text_open_for(simidx *index, const struct tl_text_options *options, simid
 void tl_text_tell_lengths(uint64_t empty, uint64_t few, unsigned min_tokens)
 {
 	if (empty)
-		tl_notice("%s %s no words: nothing is near to %s", tl_count(empty),
-			  empty == 1 ? "text has" : "texts have", empty == 1 ? "it" : "them");
+		tl_notice("%s no words: nothing is near to %s",
+			  tl_counted(empty, "text has", "texts have"), empty == 1 ? "it" : "them");
 	if (few)
-		tl_notice("%s %s shorter than %u tokens: one edit moves %s far", tl_count(few),
-			  few == 1 ? "text is" : "texts are", min_tokens,
+		tl_notice("%s shorter than %u tokens: one edit moves %s far",
+			  tl_counted(few, "text is", "texts are"), min_tokens,
 			  few == 1 ? "its fingerprint" : "their fingerprints");
 }
 

@@ -314,9 +314,9 @@ void dd_evidence_tell(const struct dd_evidence *evidence)
 	uint64_t left_out = evidence->left_out, near_misses = evidence->near_misses;
 
 	if (evidence->options->near_misses)
-		snprintf(misses, sizeof(misses), ", and of %s near miss%s",
-			 tl_count(near_misses), near_misses == 1 ? "" : "es");
-	tl_notice("%s: tells of %s row%s left out%s (simidx-query review shows pairs of it)",
-		  evidence->options->evidence, tl_count(left_out),
-		  left_out == 1 ? " that is" : "s that are", misses);
+		snprintf(misses, sizeof(misses), ", and of %s",
+			 tl_counted(near_misses, "near miss", "near misses"));
+	tl_notice("%s: tells of %s left out%s (simidx-query review shows pairs of it)",
+		  evidence->options->evidence,
+		  tl_counted(left_out, "row that is", "rows that are"), misses);
 }

@@ -91,9 +91,9 @@ void dd_summary_estimate(struct dd_summary *all, const struct dd_options *option
 int dd_summary_tell_full(const struct dd_summary *all, const struct dd_options *options,
 			 const char *place)
 {
-	return tl_error("--memory is used up by %s document%s: all before %s is decided, and "
-			"nothing from there on was read%s", tl_count(all->documents),
-			all->documents == 1 ? "" : "s", place,
+	return tl_error("--memory is used up by %s: all before %s is decided, and nothing from "
+			"there on was read%s",
+			tl_counted(all->documents, "document", "documents"), place,
 			options->index && !tl_path_is_uri(options->index) ?
 			"; --resume goes on with more --memory" :
 			"");
@@ -125,9 +125,8 @@ static uint64_t tell_unread(const struct dd_again *again, const simidx_dedup_cou
 	for (int i = 0; i < DD_N_GONE; i++) {
 		unread += gone[i];
 		if (gone[i])
-			tl_error("fingerprints decided %s time%s whether a text is near to an "
-				 "earlier one, as %s", tl_count(gone[i]),
-				 gone[i] == 1 ? "" : "s", why[i]);
+			tl_error("fingerprints decided %s whether a text is near to an earlier "
+				 "one, as %s", tl_counted(gone[i], "time", "times"), why[i]);
 	}
 	return unread;
 }
@@ -138,9 +137,9 @@ static void tell_odd(const struct dd_summary *all, const simidx_dedup_counts *co
 	const struct tl_remark *skipped = &all->skipped;
 
 	if (counts->exhausted)
-		tl_notice("%s document%s compared with the %d nearest without a match; more "
-			  "may be near (--all compares with all)", tl_count(counts->exhausted),
-			  counts->exhausted == 1 ? " was" : "s were",
+		tl_notice("%s compared with the %d nearest without a match; more may be near "
+			  "(--all compares with all)",
+			  tl_counted(counts->exhausted, "document was", "documents were"),
 			  SIMIDX_DEDUP_MOST_COMPARED);
 	tl_remark_tell(&all->not_utf8, "text is not UTF-8", "texts are not UTF-8",
 		       ": convert such files before, for example with iconv");
@@ -150,21 +149,20 @@ static void tell_odd(const struct dd_summary *all, const simidx_dedup_counts *co
 	tl_remark_tell(&all->lists, "text looks like a list of fingerprints",
 		       "texts look like lists of fingerprints", ": -F lines reads one a line");
 	if (counts->too_long)
-		tl_notice("sketches decided %s time%s whether a text is near to a long one "
-			  "(without a sketch fingerprints), as --memory has no room for both",
-			  tl_count(counts->too_long), counts->too_long == 1 ? "" : "s");
+		tl_notice("sketches decided %s whether a text is near to a long one (without a "
+			  "sketch fingerprints), as --memory has no room for both",
+			  tl_counted(counts->too_long, "time", "times"));
 	if (counts->empty)
-		tl_notice("%s %s no words: of these an empty one is near to nothing, another "
-			  "only to the same bytes",
-			  tl_count(counts->empty),
-			  counts->empty == 1 ? "text has" : "texts have");
+		tl_notice("%s no words: of these an empty one is near to nothing, another only to "
+			  "the same bytes",
+			  tl_counted(counts->empty, "text has", "texts have"));
 	if (all->binary)
-		tl_notice("%s file%s and %s compared by bytes alone", tl_count(all->binary),
-			  all->binary == 1 ? " is no text" : "s are no texts",
+		tl_notice("%s and %s compared by bytes alone",
+			  tl_counted(all->binary, "file is no text", "files are no texts"),
 			  all->binary == 1 ? "was" : "were");
 	if (skipped->n)
-		tl_notice("%s file%s and %s skipped (first: %s)", tl_count(skipped->n),
-			  skipped->n == 1 ? " is no text" : "s are no texts",
+		tl_notice("%s and %s skipped (first: %s)",
+			  tl_counted(skipped->n, "file is no text", "files are no texts"),
 			  skipped->n == 1 ? "was" : "were",
 			  skipped->first ? skipped->first : "?");
 }
@@ -174,18 +172,15 @@ static void tell_remembered(const struct dd_options *options, const simidx_dedup
 			    int is_text)
 {
 	if (is_text && counts->texts + counts->sketches)
-		tl_notice("%s: remembers %s text%s more, in %s bytes", options->index,
-			  tl_count(counts->texts + counts->sketches),
-			  counts->texts + counts->sketches == 1 ? "" : "s",
+		tl_notice("%s: remembers %s more, in %s bytes", options->index,
+			  tl_counted(counts->texts + counts->sketches, "text", "texts"),
 			  tl_count(counts->note_bytes));
 	if (is_text && counts->sketches)
-		tl_notice("%s: of these %s %s too long, and remembered by a sketch",
-			  options->index, tl_count(counts->sketches),
-			  counts->sketches == 1 ? "is" : "are");
+		tl_notice("%s: of these %s too long, and remembered by a sketch",
+			  options->index, tl_counted(counts->sketches, "is", "are"));
 	if (counts->foreign)
-		tl_notice("fingerprints decided %s time%s, as an index had no note of a text that "
-			  "can be compared", tl_count(counts->foreign),
-			  counts->foreign == 1 ? "" : "s");
+		tl_notice("fingerprints decided %s, as an index had no note of a text that can be "
+			  "compared", tl_counted(counts->foreign, "time", "times"));
 }
 
 /* How many bytes of texts are left out or can be deleted, and how many are of identical ones. */
@@ -194,8 +189,8 @@ static void write_bytes(const struct dd_options *options, const struct dd_counts
 {
 	out[0] = '\0';
 	if (counts->bytes)
-		snprintf(out, size, "; %s byte%s %s (%s identical)", tl_count(counts->bytes),
-			 counts->bytes == 1 ? "" : "s",
+		snprintf(out, size, "; %s %s (%s identical)",
+			 tl_counted(counts->bytes, "byte", "bytes"),
 			 options->stream ? "left out" : "can be deleted",
 			 tl_count(counts->same_bytes));
 }
@@ -221,69 +216,65 @@ static void tell_all(const struct dd_summary *all, const struct dd_options *opti
 		     const struct dd_counts *counts)
 {
 	char rejected[TL_NUMBER_SIZE + 16] = "", bytes[2 * TL_NUMBER_SIZE + 48];
-	const char *documents = tl_count(all->documents), *s = all->documents == 1 ? "" : "s";
-	const char *near = tl_count(counts->near);
+	const char *documents = tl_counted(all->documents, "document", "documents");
+	const char *near = tl_counted(counts->near, "near-duplicate", "near-duplicates");
 
 	if (all->rejected)
 		snprintf(rejected, sizeof(rejected), ", %s rejected", tl_count(all->rejected));
 	write_bytes(options, counts, bytes, sizeof(bytes));
 	if (options->pairs)
-		tl_notice("%s document%s in %.1f s: %s pair%s%s", documents, s, all->seconds, near,
-			  counts->near == 1 ? "" : "s", rejected);
+		tl_notice("%s in %.1f s: %s%s", documents, all->seconds,
+			  tl_counted(counts->near, "pair", "pairs"), rejected);
 	else if (options->stream)
-		tl_notice("%s document%s in %.1f s: %s new, %s near-duplicate%s%s%s", documents, s,
-			  all->seconds, tl_count(all->documents - counts->near - counts->known),
-			  near, counts->near == 1 ? "" : "s", rejected, bytes);
+		tl_notice("%s in %.1f s: %s new, %s%s%s", documents, all->seconds,
+			  tl_count(all->documents - counts->near - counts->known), near, rejected,
+			  bytes);
 	else if (!counts->near)
-		tl_notice("%s document%s in %.1f s: no %s%s", documents, s, all->seconds,
+		tl_notice("%s in %.1f s: no %s%s", documents, all->seconds,
 			  options->identical ? "identical documents" : "near-duplicates",
 			  rejected);
 	else
-		tl_notice("%s document%s in %.1f s: %s %s%s in %s group%s%s%s", documents, s,
-			  all->seconds, near,
-			  options->identical ? "identical document" : "near-duplicate",
-			  counts->near == 1 ? "" : "s", tl_count(counts->groups),
-			  counts->groups == 1 ? "" : "s", rejected, bytes);
+		tl_notice("%s in %.1f s: %s in %s%s%s", documents, all->seconds,
+			  options->identical ? tl_counted(counts->near, "identical document",
+							  "identical documents") : near,
+			  tl_counted(counts->groups, "group", "groups"), rejected, bytes);
 }
 
 /* What --keep could not decide. */
 static void tell_undecided(const struct dd_options *options, const struct dd_counts *counts)
 {
 	if (counts->valueless)
-		tl_notice("%s document%s no %s, and so stay%s only where no other has",
-			  tl_count(counts->valueless),
-			  counts->valueless == 1 ? " has" : "s have",
+		tl_notice("%s no %s, and so stay%s only where no other has",
+			  tl_counted(counts->valueless, "document has", "documents have"),
 			  dd_keep_lacks(&options->keep), counts->valueless == 1 ? "s" : "");
 	if (counts->unread && options->identical)
-		tl_notice("%s document%s cannot be compared again, and so stay%s",
-			  tl_count(counts->unread), counts->unread == 1 ? "" : "s",
+		tl_notice("%s cannot be compared again, and so stay%s",
+			  tl_counted(counts->unread, "document", "documents"),
 			  counts->unread == 1 ? "s" : "");
 	else if (counts->unread)
-		tl_notice("%s document%s cannot be compared again, so the first of %s group%s "
-			  "stays, whatever --keep says",
-			  tl_count(counts->unread), counts->unread == 1 ? "" : "s",
-			  counts->unread == 1 ? "its" : "their", counts->unread == 1 ? "" : "s");
+		tl_notice("%s cannot be compared again, so the first of %s stays, whatever --keep "
+			  "says", tl_counted(counts->unread, "document", "documents"),
+			  counts->unread == 1 ? "its group" : "their groups");
 }
 
 /* What is near to others, and yet is not listed. */
 static void tell_unlisted(const struct dd_options *options, const struct dd_counts *counts)
 {
 	if (counts->spared)
-		tl_notice("%s document%s, though near to others, as --max-group is reached",
-			  tl_count(counts->spared), counts->spared == 1 ? " stays" : "s stay");
+		tl_notice("%s, though near to others, as --max-group is reached",
+			  tl_counted(counts->spared, "document stays", "documents stay"));
 	if (counts->known)
-		tl_notice("%s document%s in %s already, with the same label: not new, and not "
-			  "listed", tl_count(counts->known),
-			  counts->known == 1 ? " is" : "s are", options->index);
+		tl_notice("%s in %s already, with the same label: not new, and not listed",
+			  tl_counted(counts->known, "document is", "documents are"),
+			  options->index);
 	if (counts->unnamed && options->dups)
-		tl_notice("%s document%s near to one of an earlier run, without a label: each may "
-			  "be that document itself, so %s is not a list of what to delete",
-			  tl_count(counts->unnamed), counts->unnamed == 1 ? " is" : "s are",
+		tl_notice("%s near to one of an earlier run, without a label: each may be that "
+			  "document itself, so %s is not a list of what to delete",
+			  tl_counted(counts->unnamed, "document is", "documents are"),
 			  options->dups);
 	if (counts->trusted)
-		tl_notice("%s document%s near by fingerprints alone: not listed, as no texts were "
-			  "compared", tl_count(counts->trusted),
-			  counts->trusted == 1 ? " is" : "s are");
+		tl_notice("%s near by fingerprints alone: not listed, as no texts were compared",
+			  tl_counted(counts->trusted, "document is", "documents are"));
 }
 
 uint64_t dd_summary_tell(const struct dd_summary *all, const struct dd_options *options,

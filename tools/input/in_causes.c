@@ -28,32 +28,28 @@ static void write_advice(const struct in_causes *causes, char *out, size_t size)
 static void write_count(const struct in_causes *causes, enum in_cause cause, char *out, size_t size)
 {
 	uint64_t n = causes->cause[cause].n;
-	int is_one = n == 1;
-	const char *count = tl_count(n);
+	const char *rows_have = tl_counted(n, "row has", "rows have");
 
 	switch (cause) {
 	case IN_NO_FIELD:
-		snprintf(out, size, "%s row%s no %s", count, is_one ? " has" : "s have",
-			 causes->field);
+		snprintf(out, size, "%s no %s", rows_have, causes->field);
 		break;
 	case IN_NO_STRING:
-		snprintf(out, size, "%s row%s a %s that is no string", count,
-			 is_one ? " has" : "s have", causes->field);
+		snprintf(out, size, "%s a %s that is no string", rows_have, causes->field);
 		break;
 	case IN_NO_LABEL:
 		snprintf(out, size, "no row has the member that --label-field names");
 		break;
 	case IN_NAMES:
-		snprintf(out, size, "%s line%s like a header, and %s taken as a text: --header",
-			 count, is_one ? " looks" : "s look", is_one ? "was" : "were");
+		snprintf(out, size, "%s like a header, and %s taken as a text: --header",
+			 tl_counted(n, "line looks", "lines look"), n == 1 ? "was" : "were");
 		break;
 	case IN_NO_OBJECT:
-		snprintf(out, size, "%s line%s", count,
-			 is_one ? " is no JSON object" : "s are no JSON objects");
+		snprintf(out, size, "%s",
+			 tl_counted(n, "line is no JSON object", "lines are no JSON objects"));
 		break;
 	default:
-		snprintf(out, size, "%s row%s too few columns", count,
-			 is_one ? " has" : "s have");
+		snprintf(out, size, "%s too few columns", rows_have);
 	}
 }
 

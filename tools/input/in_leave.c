@@ -91,16 +91,16 @@ static int is_path(const char *pattern)
 void in_leave_tell(const struct in_leave_options *options, const struct in_left_out *counts)
 {
 	if (counts->excluded)
-		tl_notice("%s file%s or director%s left out by --exclude",
-			  tl_count(counts->excluded), counts->excluded == 1 ? "" : "s",
-			  counts->excluded == 1 ? "y was" : "ies were");
+		tl_notice("%s left out by --exclude",
+			  tl_counted(counts->excluded, "file or directory was",
+				     "files or directories were"));
 	for (size_t i = 0; i < options->exclude.n && i < 64; i++)
 		if (!(counts->matched >> i & 1) && is_path(options->exclude.at[i]))
 			tl_notice("--exclude '%s' left out nothing: paths begin below the "
 				  "directory that is searched", options->exclude.at[i]);
 	if (counts->large)
-		tl_notice("%s file%s of more than %s bytes %s left out (first: %s)",
-			  tl_count(counts->large), counts->large == 1 ? "" : "s",
+		tl_notice("%s of more than %s bytes %s left out (first: %s)",
+			  tl_counted(counts->large, "file", "files"),
 			  tl_count(options->max_bytes), counts->large == 1 ? "was" : "were",
 			  counts->first_large);
 }

@@ -15,9 +15,8 @@ int ld_end_fail(struct ld_run *run, const simidx_error *err)
 
 int ld_end_too_many(const struct ld_run *run)
 {
-	return tl_error("more than %s row%s rejected (--max-errors)",
-			tl_count(run->options->max_errors),
-			run->options->max_errors == 1 ? " was" : "s were");
+	return tl_error("more than %s rejected (--max-errors)",
+			tl_counted(run->options->max_errors, "row was", "rows were"));
 }
 
 /*
@@ -95,9 +94,9 @@ void ld_end_tell(const struct ld_run *run, int is_measured)
 	if (run->is_unknown)
 		advise_unknown(run, is_measured);
 	else if (target->has_inserted && is_measured)
-		tl_error("%s: holds %s document%s; of this input %s %s committed%s", path,
-			 tl_count(run->report.documents),
-			 run->report.documents == 1 ? "" : "s", rows, were, resume);
+		tl_error("%s: holds %s; of this input %s %s committed%s", path,
+			 tl_counted(run->report.documents, "document", "documents"), rows, were,
+			 resume);
 	else if (target->has_inserted)
 		tl_error("%s: of this input %s %s committed%s", path, rows, were, resume);
 	else if (tl_stop_requested())

@@ -187,12 +187,6 @@ static void print_remarks(const struct ld_report *report)
 			     tl_text_min_tokens(&report->options->text));
 }
 
-/* "1 row", "4,804 rows". */
-static void add_count(FILE *line, uint64_t n, const char *what)
-{
-	fprintf(line, "%s %s%s", tl_count(n), what, n == 1 ? "" : "s");
-}
-
 /* How long it took, and how fast that was. */
 static void add_time(FILE *line, const struct ld_report *report)
 {
@@ -230,16 +224,15 @@ void ld_report_success(struct ld_report *report)
 	if (strcmp(report->way, "nothing") == 0) {
 		fprintf(line, "no document was stored, and no index was made");
 	} else if (strcmp(report->way, "build") == 0) {
-		fprintf(line, "index built with ");
-		add_count(line, report->documents, "document");
+		fprintf(line, "index built with %s",
+			tl_counted(report->documents, "document", "documents"));
 		add_time(line, report);
 	} else if (strcmp(report->way, "merge") == 0) {
 		fprintf(line, "merged");
 		add_time(line, report);
 		add_documents(line, report);
 	} else {
-		add_count(line, report->stored, "document");
-		fprintf(line, " %s",
+		fprintf(line, "%s %s", tl_counted(report->stored, "document", "documents"),
 			is_insert ? done[report->options->mode] : "added by a rebuild");
 		add_time(line, report);
 		add_documents(line, report);
@@ -247,8 +240,8 @@ void ld_report_success(struct ld_report *report)
 	if (report->there)
 		fprintf(line, "; %s already there", tl_count(report->there));
 	if (report->near)
-		fprintf(line, "; %s near-duplicate%s", tl_count(report->near),
-			report->near == 1 ? "" : "s");
+		fprintf(line, "; %s",
+			tl_counted(report->near, "near-duplicate", "near-duplicates"));
 	if (report->touched)
 		fprintf(line, ", %s touched", tl_count(report->touched));
 	if (report->missing)
@@ -256,16 +249,10 @@ void ld_report_success(struct ld_report *report)
 	if (report->undecided)
 		fprintf(line, "; %s undecided, as others were first",
 			tl_count(report->undecided));
-	if (report->rejected) {
-		fprintf(line, "; ");
-		add_count(line, report->rejected, "row");
-		fprintf(line, " rejected");
-	}
-	if (report->skipped_named) {
-		fprintf(line, "; ");
-		add_count(line, report->skipped_named, "file");
-		fprintf(line, " skipped");
-	}
+	if (report->rejected)
+		fprintf(line, "; %s rejected", tl_counted(report->rejected, "row", "rows"));
+	if (report->skipped_named)
+		fprintf(line, "; %s skipped", tl_counted(report->skipped_named, "file", "files"));
 	if (!fclose(line) && text)
 		tl_notice("%s", text);
 	free(text);

@@ -30,9 +30,9 @@ static int print_report(const struct qr_context *ctx, const char *path,
 	struct tl_json json = { .out = stdout };
 
 	if (!ctx->json) {
-		tl_notice("%s: compacted: %s bytes before, %s bytes now, %s document%s", path,
+		tl_notice("%s: compacted: %s bytes before, %s bytes now, %s", path,
 			  tl_count(report->old_bytes), tl_count(report->new_bytes),
-			  tl_count(report->documents), report->documents == 1 ? "" : "s");
+			  tl_counted(report->documents, "document", "documents"));
 		return TL_OK;
 	}
 	tl_json_open(&json, NULL, '{');

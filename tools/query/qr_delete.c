@@ -114,11 +114,6 @@ static int begin(struct deletion *d, simidx_error *err)
 
 /* ---- what is old ---- */
 
-static const char *documents(uint64_t n)
-{
-	return n == 1 ? "document" : "documents";
-}
-
 /* A deletion failed. What is deleted is written anew without it, so a full disk is in the way. */
 static int fail(const struct deletion *d, const simidx_error *err)
 {
@@ -140,8 +135,9 @@ static int tell_older(const struct deletion *d, uint64_t count, int is_dry)
 
 	tl_time_write(d->cut, cut);
 	if (!d->ctx->json) {
-		tl_notice("%s: %s %s older than %s%s", d->ctx->path, tl_count(count),
-			  documents(count), cut, is_dry ? "; nothing has changed" : " deleted");
+		tl_notice("%s: %s older than %s%s", d->ctx->path,
+			  tl_counted(count, "document", "documents"), cut,
+			  is_dry ? "; nothing has changed" : " deleted");
 		return TL_OK;
 	}
 	tl_json_open(&json, NULL, '{');
@@ -155,8 +151,8 @@ static void tell_part(const struct deletion *d)
 {
 	uint64_t count = d->n_before + d->n;
 
-	tl_notice("%s: %s old %s deleted; some may be left", d->ctx->path, tl_count(count),
-		  count == 1 ? "document was" : "documents were");
+	tl_notice("%s: %s deleted; some may be left", d->ctx->path,
+		  tl_counted(count, "old document was", "old documents were"));
 }
 
 /*
@@ -288,8 +284,8 @@ static int tell_keys(const struct deletion *d)
 		if (qr_json_end(&json))
 			return TL_TROUBLE;
 	} else {
-		tl_notice("%s: %s %s deleted", d->ctx->path, tl_count(deleted),
-			  documents(deleted));
+		tl_notice("%s: %s deleted", d->ctx->path,
+			  tl_counted(deleted, "document", "documents"));
 	}
 	return missing ? TL_PARTLY : TL_OK;
 }
@@ -311,8 +307,8 @@ static int delete_keys(struct deletion *d)
 	fail(d, &err);
 	stored = simidx_writer_stored(d->writer);
 	if (stored)
-		tl_notice("%s: %s %s deleted all the same", d->ctx->path, tl_count(stored),
-			  documents(stored));
+		tl_notice("%s: %s deleted all the same", d->ctx->path,
+			  tl_counted(stored, "document", "documents"));
 	return TL_TROUBLE;
 }
 

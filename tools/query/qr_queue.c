@@ -396,8 +396,8 @@ int qr_queue_tell_cut(const struct qr_queue *queue)
 void qr_queue_tell_sums(const struct qr_queue *queue)
 {
 	if (queue->n_answers > 1 && !queue->explains && tl_progress_wanted())
-		tl_notice("%s queries, %s match%s", tl_count(queue->n_answers),
-			  tl_count(queue->n_matches), queue->n_matches == 1 ? "" : "es");
+		tl_notice("%s queries, %s", tl_count(queue->n_answers),
+			  tl_counted(queue->n_matches, "match", "matches"));
 }
 
 int qr_queue_idle(void *ctx, int fd)

@@ -60,13 +60,13 @@ static void print_loss(void *arg, const simidx_loss *loss)
 }
 
 /* Add "3 labels" to a list. */
-static void list(char *out, size_t size, uint64_t n, const char *what)
+static void list(char *out, size_t size, uint64_t n, const char *one, const char *many)
 {
 	size_t length = strlen(out);
 
 	if (n)
-		snprintf(out + length, size - length, "%s%s %s%s", length ? ", " : "",
-			 tl_count(n), what, n == 1 ? "" : "s");
+		snprintf(out + length, size - length, "%s%s", length ? ", " : "",
+			 tl_counted(n, one, many));
 }
 
 /* Returns the exit code. */
@@ -76,22 +76,22 @@ static int tell_report(const char *path, const simidx_repair_report *report)
 	uint64_t documents = report->documents_lost ? report->documents_lost : report->named;
 	char lost[400] = "";
 
-	list(lost, sizeof(lost), documents, "document");
+	list(lost, sizeof(lost), documents, "document", "documents");
 	if (documents && report->header_lost)
 		strcat(lost, " by what they left (some may count twice)");
-	list(lost, sizeof(lost), report->unknown_fp2, "second fingerprint");
-	list(lost, sizeof(lost), report->times_lost, "time");
-	list(lost, sizeof(lost), report->notes_lost, "note");
-	list(lost, sizeof(lost), report->labels_lost, "label");
-	list(lost, sizeof(lost), report->records_lost, "record");
-	list(lost, sizeof(lost), report->changes_lost, "change");
+	list(lost, sizeof(lost), report->unknown_fp2, "second fingerprint", "second fingerprints");
+	list(lost, sizeof(lost), report->times_lost, "time", "times");
+	list(lost, sizeof(lost), report->notes_lost, "note", "notes");
+	list(lost, sizeof(lost), report->labels_lost, "label", "labels");
+	list(lost, sizeof(lost), report->records_lost, "record", "records");
+	list(lost, sizeof(lost), report->changes_lost, "change", "changes");
 	if (report->header_lost)
 		snprintf(lost + strlen(lost), sizeof(lost) - strlen(lost),
 			 "%s, as the header that counts what there was is lost",
 			 *lost ? ", and perhaps more" : "not known");
 	/* A lost document may be known twice, by its label and by its fingerprint. */
-	tl_notice("%s: made, with %s document%s; lost: %s%s", path,
-		  tl_count(report->documents), report->documents == 1 ? "" : "s",
+	tl_notice("%s: made, with %s; lost: %s%s", path,
+		  tl_counted(report->documents, "document", "documents"),
 		  documents && (report->changes_lost || !report->documents_lost) &&
 				  !report->header_lost ? "at most " : "",
 		  *lost		  ? lost :
@@ -101,9 +101,8 @@ static int tell_report(const char *path, const simidx_repair_report *report)
 		tl_notice("%s: documents that the lost changes deleted or replaced may be as they "
 			  "were before", path);
 	if (report->doubts)
-		tl_notice("%s: %s thing%s not certain: the lines that begin with 'doubt'",
-			  path, tl_count(report->doubts),
-			  report->doubts == 1 ? " is" : "s are");
+		tl_notice("%s: %s not certain: the lines that begin with 'doubt'", path,
+			  tl_counted(report->doubts, "thing is", "things are"));
 	return *lost || report->doubts ? TL_PARTLY : TL_OK;
 }
 
@@ -150,8 +149,7 @@ static int mend(struct qr_context *ctx, int dry_run)
 	tl_progress_clear();
 	if (rc && rc != SIMIDX_E_CORRUPT)
 		return qr_fail(ctx, &err);
-	tl_notice("%s: %s problem%s, %s", ctx->path, tl_count(report.problems),
-		  report.problems == 1 ? "" : "s",
+	tl_notice("%s: %s, %s", ctx->path, tl_counted(report.problems, "problem", "problems"),
 		  dry_run ? "and nothing has changed"
 		  : report.problems == report.mended ? "all mended" : "not all mended");
 	return rc ? TL_PARTLY : TL_OK;

@@ -13,8 +13,7 @@
 /* `mended`: of the problems, those that the next commit mends. */
 static int tell_damage(const struct qr_context *ctx, uint64_t problems, uint64_t mended)
 {
-	tl_error("%s: damaged: %s problem%s", ctx->path, tl_count(problems),
-		 problems == 1 ? "" : "s");
+	tl_error("%s: damaged: %s", ctx->path, tl_counted(problems, "problem", "problems"));
 	if (mended < problems)
 		tl_advise_damage(ctx->path, 1);
 	else
@@ -46,9 +45,9 @@ static int verify(struct qr_context *ctx)
 		tell_unread(ctx);
 	if (rc)
 		return tell_damage(ctx, report.problems, report.mended);
-	tl_notice("%s: sound: %s blocks or rows with %s entries, %s document%s", ctx->path,
+	tl_notice("%s: sound: %s blocks or rows with %s entries, %s", ctx->path,
 		  tl_count(report.blocks), tl_count(report.entries),
-		  tl_count(report.documents), report.documents == 1 ? "" : "s");
+		  tl_counted(report.documents, "document", "documents"));
 	return TL_OK;
 }
 
