@@ -346,6 +346,13 @@ int tl_parse(const struct tl_command *command, void *options, void *shared, int 
 	return take_all(command, &slots, argc, argv);
 }
 
+unsigned tl_threads(unsigned given)
+{
+	long n = given ? (long)given : sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n < 1 ? 1 : n > TL_MAX_THREADS ? TL_MAX_THREADS : (unsigned)n;
+}
+
 const struct tl_command *tl_find_command(const struct tl_command *program, const char *name)
 {
 	for (const struct tl_command *const *c = program->commands; *c; c++)

@@ -188,6 +188,9 @@ struct tl_command {
 /** Most threads that a program starts for --threads. */
 #define TL_MAX_THREADS 256
 
+/** So many threads as --threads says; 0: as many as there are processors. */
+unsigned tl_threads(unsigned given);
+
 /** What tl_parse() returns when the program is to go on. No exit code. */
 #define TL_PROCEED -1
 

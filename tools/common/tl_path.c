@@ -196,6 +196,16 @@ int tl_path_nameless(const char *dir, const char *name)
 	return fd;
 }
 
+FILE *tl_path_nameless_file(const char *dir, const char *name)
+{
+	int fd = tl_path_nameless(dir, name);
+	FILE *file = fd >= 0 ? fdopen(fd, "w+") : NULL;
+
+	if (fd >= 0 && !file)
+		close(fd);
+	return file;
+}
+
 int tl_path_open(const char *path, const simidx_open_options *how, simidx **out,
 		 simidx_info *info, simidx_error *err)
 {

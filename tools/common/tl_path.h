@@ -10,6 +10,8 @@
 
 #include <simidx_info.h>
 
+#include <stdio.h>
+
 /** What an index is made of (doc/format.md), and what directories begin with that the library
  * builds in. */
 #define TL_DATA_FILE "data.mdb"
@@ -81,6 +83,9 @@ const char *tl_path_temporary(const char *chosen, const char *otherwise);
  * @return a descriptor, of reading and writing; -1 with errno
  */
 int tl_path_nameless(const char *dir, const char *name);
+
+/** As tl_path_nameless(), as a file; NULL with errno. */
+FILE *tl_path_nameless_file(const char *dir, const char *name);
 
 /**
  * Open an index and look into it. Another one may take its place between the two, and then that

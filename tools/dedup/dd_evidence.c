@@ -13,7 +13,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* A longer label is left out, so that no line is longer than readers take. The row has a place. */
 #define MOST_LABEL 32768
@@ -262,16 +261,12 @@ int dd_evidence_hold(struct dd_evidence *evidence, const simidx_dedup_row *row, 
 	const struct dd_fact fact = dd_fact_of(row);
 	struct dd_reason reason = { .row = &fact, .near = *near, .is_kept = 1 };
 	struct dd_fact other;
-	int fd, code = find_other(evidence, row, &other, &reason);
+	int code = find_other(evidence, row, &other, &reason);
 
 	if (code)
 		return code;
-	if (!evidence->held) {
-		fd = tl_path_nameless(tmpdir, "misses");
-		evidence->held = fd < 0 ? NULL : fdopen(fd, "w+e");
-		if (!evidence->held && fd >= 0)
-			close(fd);
-	}
+	if (!evidence->held)
+		evidence->held = tl_path_nameless_file(tmpdir, "misses");
 	if (!evidence->held)
 		return tl_error("%s: no temporary file can be made: %s", tmpdir, strerror(errno));
 	fprintf(evidence->held, "%" PRIu64 " %" PRIu64 " ", handle, near->keeper);

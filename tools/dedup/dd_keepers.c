@@ -205,23 +205,24 @@ size_t dd_keepers_largest(const struct dd_keepers *keepers, struct dd_large out[
 	return n;
 }
 
+/* What it is, and after `between` the other index that has it. */
 static void put_document(FILE *out, const struct dd_keepers *keepers,
-			 const struct dd_keeper *keeper)
+			 const struct dd_keeper *keeper, const char *between)
 {
 	if (keeper->name)
 		dd_columns_path(out, dd_files_path(keepers->files, keeper->name->file),
 				keeper->name->line);
 	else
 		dd_columns_document(out, keeper->label, keeper->label_size, keeper->id);
+	if (!keeper->index)
+		return;
+	fputs(between, out);
+	dd_columns_path(out, keeper->index, 0);
 }
 
 void dd_keepers_put(FILE *out, const struct dd_keepers *keepers, const struct dd_keeper *keeper)
 {
-	put_document(out, keepers, keeper);
-	if (!keeper->index)
-		return;
-	putc('\t', out);
-	dd_columns_path(out, keeper->index, 0);
+	put_document(out, keepers, keeper, "\t");
 }
 
 void dd_keepers_put_large(FILE *out, struct dd_keepers *keepers, const struct dd_large *large)
@@ -236,11 +237,7 @@ void dd_keepers_put_large(FILE *out, struct dd_keepers *keepers, const struct dd
 	}
 	/* By its id, if the index cannot say more. */
 	(void)dd_keepers_find(keepers, &large->near, &keeper);
-	put_document(out, keepers, &keeper);
-	if (!keeper.index)
-		return;
-	fputs(" in ", out);
-	dd_columns_path(out, keeper.index, 0);
+	put_document(out, keepers, &keeper, " in ");
 }
 
 int dd_keepers_is_own(const struct dd_large *large)

@@ -38,19 +38,6 @@ static void json_place(struct tl_json *json, const struct dd_where *place)
 	dd_columns_json_path(json, place->index, 0, "index", NULL);
 }
 
-/* A line for a person, in columns. */
-static void show(const struct dd_lines *lines, uint64_t group, struct dd_similarity similarity,
-		 int is_kept, const struct dd_where *place)
-{
-	if (!lines->is_begun)
-		printf("    group  %7s        document\n",
-		       lines->kind == SIMIDX_DEDUP_FINGERPRINTS ? "bits" : "percent");
-	printf("%9s  %7s  %s  ", tl_term_count(group),
-	       dd_columns_similarity(lines->kind, similarity), is_kept ? "keep" : "drop");
-	put_place(place);
-	putchar('\n');
-}
-
 /* Whether FILE:LINE, or the path of a file, is what another row has as its label. */
 static int is_taken(const struct dd_labels *labels, const struct dd_where *place)
 {
@@ -105,11 +92,17 @@ static void put_json(const struct dd_lines *lines, uint64_t group,
 	dd_columns_json_end(&json);
 }
 
+/* A line; for a person in columns of the same width, with titles. */
 static void put_columns(const struct dd_lines *lines, uint64_t group,
 			struct dd_similarity similarity, int is_kept,
 			const struct dd_where *place)
 {
-	printf("%" PRIu64 "\t%s\t%s\t", group,
+	int is_shown = tl_term_is();
+
+	if (is_shown && !lines->is_begun)
+		printf("    group  %7s        document\n",
+		       lines->kind == SIMIDX_DEDUP_FINGERPRINTS ? "bits" : "percent");
+	printf(is_shown ? "%9s  %7s  %s  " : "%s\t%s\t%s\t", tl_term_count(group),
 	       dd_columns_similarity(lines->kind, similarity), is_kept ? "keep" : "drop");
 	put_place(place);
 	putchar('\n');
@@ -123,8 +116,6 @@ void dd_lines_put(struct dd_lines *lines, uint64_t group, struct dd_similarity s
 			put_removable(lines, place);
 	} else if (lines->options->json) {
 		put_json(lines, group, similarity, is_kept, place);
-	} else if (tl_term_is()) {
-		show(lines, group, similarity, is_kept, place);
 	} else {
 		put_columns(lines, group, similarity, is_kept, place);
 	}

@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <limits.h>
-#include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -73,9 +72,7 @@ static unsigned threads_for(uint64_t bytes)
 
 int dd_memory_check(uint64_t bytes, unsigned *threads)
 {
-	long n = *threads ? (long)*threads : sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned wanted = n < 1 ? 1 : n > TL_MAX_THREADS ? TL_MAX_THREADS : (unsigned)n;
-	unsigned fit = threads_for(bytes);
+	unsigned wanted = tl_threads(*threads), fit = threads_for(bytes);
 
 	*threads = !*threads && wanted > fit && fit ? fit : wanted;
 	if (*threads <= fit)

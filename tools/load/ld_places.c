@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Rows that a loader has rejected are told in order, as far as so many of them go. */
 #define MAX_LATE 100000
@@ -40,16 +39,6 @@ struct ld_places {
 	size_t n_late;
 };
 
-static FILE *open_nameless(const char *dir)
-{
-	int fd = tl_path_nameless(dir, "rows");
-	FILE *file = fd >= 0 ? fdopen(fd, "w+") : NULL;
-
-	if (fd >= 0 && !file)
-		close(fd);
-	return file;
-}
-
 struct ld_places *ld_places_new(const char *dir, struct ld_report *report)
 {
 	struct ld_places *places = tl_alloc(sizeof(*places));
@@ -57,9 +46,9 @@ struct ld_places *ld_places_new(const char *dir, struct ld_report *report)
 	if (!places)
 		return NULL;
 	places->report = report;
-	places->pieces = open_nameless(dir);
+	places->pieces = tl_path_nameless_file(dir, "rows");
 	if (places->pieces)
-		places->paths = open_nameless(dir);
+		places->paths = tl_path_nameless_file(dir, "rows");
 	if (places->paths)
 		return places;
 	tl_error("cannot make a temporary file in %s: %s", dir, strerror(errno));

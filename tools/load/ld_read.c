@@ -10,19 +10,11 @@
 #include "load/ld_store.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 /* Rows that are passed over between two looks at the clock. */
 #define SKIPPED_AT_ONCE 1024
 
 /* ---- texts ---- */
-
-static unsigned count_threads(const struct ld_options *options)
-{
-	long n = options->threads ? (long)options->threads : sysconf(_SC_NPROCESSORS_ONLN);
-
-	return n < 1 ? 1 : n > TL_MAX_THREADS ? TL_MAX_THREADS : (unsigned)n;
-}
 
 /*
  * From the first text on, everything goes through the queue. For an engine everything does from the
@@ -30,7 +22,7 @@ static unsigned count_threads(const struct ld_options *options)
  */
 static int start_queue(struct ld_run *run)
 {
-	unsigned i, n = count_threads(run->options);
+	unsigned i, n = tl_threads(run->options->threads);
 	simidx_text **text = calloc(n, sizeof(*text));
 	int code = text ? 0 : tl_error("out of memory");
 

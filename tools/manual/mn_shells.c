@@ -55,12 +55,12 @@ static const struct tl_option *next_option(struct tl_rows *rows)
 	return row;
 }
 
-/* The tables of a command, its own and that of its program, one after the other. */
-static const struct tl_option *table_of(const struct tl_command *command, int i)
+/* The options of a command: its own, and then those of its program. */
+static struct tl_rows rows_of(const struct tl_command *command)
 {
-	if (i == 0)
-		return command->options;
-	return i == 1 && command->program ? command->program->options : NULL;
+	if (!command->program)
+		return (struct tl_rows){ .row = { command->options } };
+	return (struct tl_rows){ { command->program->options, command->options }, 1 };
 }
 
 /* The name of a program as that of a function. */
@@ -101,29 +101,24 @@ static void put_bash_values(const struct tl_command *command, const struct tl_op
 
 static void put_bash_options(const struct tl_command *command)
 {
+	struct tl_rows rows = rows_of(command);
 	const struct tl_option *row;
+	const char *between = "";
 
 	printf("\t'%s ') options='", command->program ? command->name : "");
-	for (int i = 0; table_of(command, i); i++) {
-		struct tl_rows rows = { .row = { table_of(command, i) } };
-
-		while ((row = next_option(&rows)))
-			printf("%s--%s", i || row != command->options ? " " : "", row->name);
-	}
+	for (; (row = next_option(&rows)); between = " ")
+		printf("%s--%s", between, row->name);
 	puts("' ;;");
 }
 
 static void put_bash_command(const struct tl_command *command)
 {
+	struct tl_rows rows = rows_of(command);
 	const struct tl_option *row;
 
-	for (int i = 0; table_of(command, i); i++) {
-		struct tl_rows rows = { .row = { table_of(command, i) } };
-
-		while ((row = next_option(&rows)))
-			if (row->value)
-				put_bash_values(command, row);
-	}
+	while ((row = next_option(&rows)))
+		if (row->value)
+			put_bash_values(command, row);
 }
 
 void mn_print_bash(const struct tl_command *program)
@@ -217,9 +212,9 @@ static void put_zsh_option(const struct tl_option *row)
 	}
 }
 
-static void put_zsh_table(const struct tl_option *table)
+static void put_zsh_options(const struct tl_command *command)
 {
-	struct tl_rows rows = { .row = { table } };
+	struct tl_rows rows = rows_of(command);
 	const struct tl_option *row;
 
 	while ((row = next_option(&rows)))
@@ -231,7 +226,7 @@ void mn_print_zsh(const struct tl_command *program)
 	printf("#compdef %s\n%s\n", program->name, licence);
 	if (!program->commands) {
 		puts("_arguments -s -S \\");
-		put_zsh_table(program->options);
+		put_zsh_options(program);
 		puts("\t\t'*:file:_files'");
 		return;
 	}
@@ -243,14 +238,13 @@ void mn_print_zsh(const struct tl_command *program)
 		puts("'");
 	}
 	puts(")\n_arguments -s -S -C \\");
-	put_zsh_table(program->options);
+	put_zsh_options(program);
 	puts("\t\t'1:command:->command' '*::argument:->argument'\n\n"
 	     "case $state in\ncommand) _describe command commands ;;\nargument)\n"
 	     "\tcase $words[1] in");
 	for (const struct tl_command *const *c = program->commands; *c; c++) {
 		printf("\t%s)\n\t\t_arguments -s -S \\\n", (*c)->name);
-		put_zsh_table((*c)->options);
-		put_zsh_table(program->options);
+		put_zsh_options(*c);
 		if (strcmp((*c)->name, "help") == 0)
 			puts("\t\t'1:command:{_describe command commands}' ;;");
 		else

@@ -21,11 +21,6 @@ static void print_choice(const char *what, const simidx_choice *choice)
 	       tl_term_count((uint64_t)(choice->candidates + 0.5)), choice->microseconds);
 }
 
-static void print_count(const char *before, const char *name, uint64_t number)
-{
-	printf("%s%s %s", before, name, tl_term_count(number));
-}
-
 static void print_text(const struct qr_context *ctx, const struct qr_query *query,
 		       const simidx_explanation *e, double microseconds)
 {
@@ -40,14 +35,11 @@ static void print_text(const struct qr_context *ctx, const struct qr_query *quer
 	printf("  %-9s  %s\n", "by",
 	       e->looked_up ? "how full the ranges are"
 			    : "ranges that are all equally full, as far as was read");
-	printf("  %-9s  ", "took");
-	print_count("", "probes", r->probes);
-	print_count(", ", "blocks", r->blocks);
-	print_count(", ", "candidates", r->candidates);
-	print_count(", ", "fingerprints", r->fingerprints);
-	print_count(", ", "documents", r->count);
+	printf("  %-9s  probes %s, blocks %s, candidates %s, fingerprints %s, documents %s", "took",
+	       tl_term_count(r->probes), tl_term_count(r->blocks), tl_term_count(r->candidates),
+	       tl_term_count(r->fingerprints), tl_term_count(r->count));
 	if (r->round_trips)
-		print_count(", ", "round trips", r->round_trips);
+		printf(", round trips %s", tl_term_count(r->round_trips));
 	printf(", measured %.1f us\n", microseconds);
 	if (r->complete_to < 0)
 		printf("  %-9s  not even at distance 0", "complete");

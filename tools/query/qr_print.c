@@ -34,6 +34,13 @@ void qr_print_problem(void *arg, const simidx_problem *problem)
 	tl_output_failed();
 }
 
+void qr_print_word(const char *name, const char *value)
+{
+	printf("%-20s  ", name);
+	tl_put_escaped(stdout, value, strlen(value));
+	putchar('\n');
+}
+
 void qr_print_id(FILE *out, uint64_t id)
 {
 	if (id != SIMIDX_NO_ID)

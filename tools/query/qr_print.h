@@ -62,6 +62,9 @@ int qr_print_failed(FILE *out);
 /** A line about what verify found; ctx is a struct qr_context. */
 void qr_print_problem(void *ctx, const simidx_problem *problem);
 
+/** A line about an index or a text: a name, and what is behind it. */
+void qr_print_word(const char *name, const char *value);
+
 /** The id of a match as a column: nothing where there is none. */
 void qr_print_id(FILE *out, uint64_t id);
 

@@ -24,13 +24,6 @@ static int differs(const struct qr_similar *s, unsigned bit)
 
 /* ---- for a reader ---- */
 
-static void print_path(const char *name, const char *path)
-{
-	printf("%-20s  ", name);
-	tl_put_escaped(stdout, path, strlen(path));
-	putchar('\n');
-}
-
 static void print_fps(const struct qr_context *ctx, const char *name, const uint64_t fp[2],
 		      unsigned bits)
 {
@@ -103,9 +96,9 @@ void qr_similar_print(const struct qr_context *ctx, const struct qr_similar *s)
 {
 	const simidx_sketch *a = &s->sketch[0], *b = &s->sketch[1];
 
-	print_path("first text", s->path[0]);
-	print_path("second text", s->path[1]);
-	print_path("profile", s->profile);
+	qr_print_word("first text", s->path[0]);
+	qr_print_word("second text", s->path[1]);
+	qr_print_word("profile", s->profile);
 	print_fps(ctx, "fingerprints", (uint64_t[]){ a->fp, b->fp }, s->bits);
 	if (s->has_fp2)
 		print_fps(ctx, "second fingerprints", (uint64_t[]){ a->fp2, b->fp2 }, 64);

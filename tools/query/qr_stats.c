@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "common/tl_escape.h"
 #include "common/tl_msg.h"
 #include "common/tl_options.h"
 #include "common/tl_path.h"
@@ -117,19 +116,7 @@ static int read_tables(struct qr_context *ctx, struct table **out, size_t *n)
 
 static void print_count(const char *name, uint64_t value)
 {
-	printf("%-20s  %s\n", name, tl_term_count(value));
-}
-
-static void print_size(const char *name, uint64_t bytes)
-{
-	printf("%-20s  %s\n", name, tl_term_bytes(bytes));
-}
-
-static void print_word(const char *name, const char *value)
-{
-	printf("%-20s  ", name);
-	tl_put_escaped(stdout, value, strlen(value));
-	putchar('\n');
+	qr_print_word(name, tl_term_count(value));
 }
 
 static void print_info(const struct qr_context *ctx, uint64_t unknown)
@@ -140,7 +127,7 @@ static void print_info(const struct qr_context *ctx, uint64_t unknown)
 
 	snprintf(path, sizeof(path), "%s", ctx->path);
 	tl_path_hide_passwords(path);
-	print_word("index", path);
+	qr_print_word("index", path);
 	print_count("documents", info->documents);
 	if (!tl_path_is_uri(ctx->path)) {
 		print_count("distinct in tables", info->distinct);
@@ -149,29 +136,28 @@ static void print_info(const struct qr_context *ctx, uint64_t unknown)
 	print_count("labels", info->labels);
 	print_count("next id", info->next_id);
 	print_count("bits", info->bits);
-	print_word("plan", info->plan);
+	qr_print_word("plan", info->plan);
 	if (!tl_path_is_uri(ctx->path)) {
-		print_word("layout", layout_name(info));
+		qr_print_word("layout", layout_name(info));
 		printf("%-20s  %u %%\n", "fill of merges", info->fill);
 	}
-	print_word("ids", info->flags & SIMIDX_CREATE_NO_IDS ? "no" : "yes");
-	print_word("second fingerprints", info->flags & SIMIDX_CREATE_FP2 ? "yes" : "no");
+	qr_print_word("ids", info->flags & SIMIDX_CREATE_NO_IDS ? "no" : "yes");
+	qr_print_word("second fingerprints", info->flags & SIMIDX_CREATE_FP2 ? "yes" : "no");
 	if (unknown)
 		print_count("of them not known", unknown);
 	if (info->flags & SIMIDX_CREATE_TIMES)
-		print_word("times", "yes");
+		qr_print_word("times", "yes");
 	if (info->flags & SIMIDX_CREATE_NOTES)
 		print_count("notes", info->notes);
-	print_word("texts by", *info->profile ? info->profile : "-");
+	qr_print_word("texts by", *info->profile ? info->profile : "-");
 	if (info->durability)
-		print_word("durability", info->durability);
+		qr_print_word("durability", info->durability);
 	if (!tl_path_is_uri(ctx->path)) {
 		printf("%-20s  %u.%u\n", "format", info->format_major, info->format_minor);
-		print_size(ctx->width ? "file" : "file bytes", info->file_bytes);
-		print_size(ctx->width ? "used" : "used bytes", info->used_bytes);
-	} else if (info->used_bytes) {
-		print_size(ctx->width ? "used" : "used bytes", info->used_bytes);
+		qr_print_word(ctx->width ? "file" : "file bytes", tl_term_bytes(info->file_bytes));
 	}
+	if (info->used_bytes || !tl_path_is_uri(ctx->path))
+		qr_print_word(ctx->width ? "used" : "used bytes", tl_term_bytes(info->used_bytes));
 	if (bytes >= 0)
 		printf("%-20s  %.2f\n", "bytes per document", bytes);
 }
