@@ -125,27 +125,25 @@ static int is_exact(double similarity, unsigned flags)
 	return similarity != SIMIDX_DEDUP_BY_FP && !(flags & SIMIDX_DEDUP_ESTIMATE);
 }
 
-/* All go for the head as it was decided first. */
-static void fix(struct dd_best *best, size_t head)
+/* Whether one comes before the head, so that another one would stay. */
+static int has_better(const struct dd_best *best, size_t head)
 {
-	at(best, head)->is_fixed = 1;
 	for (size_t i = head + 1; i < best->n && !at(best, i)->is_head; i++)
-		at(best, i)->is_told = 1;
+		if (compare_worth(at(best, i), at(best, head)) < 0)
+			return 1;
+	return 0;
 }
 
-/* Whether one comes before the head, so that another one would stay. Counts what goes for the head
-   nevertheless, if so. */
-static int has_better(struct dd_best *best, size_t head, int is_counted)
+/* All go for the head as it was decided first; which is counted where another one would stay. */
+static void fix(struct dd_best *best, size_t head)
 {
-	uint64_t n_others = 0;
-	int has = 0;
+	int is_counted = has_better(best, head);
 
+	at(best, head)->is_fixed = 1;
 	for (size_t i = head + 1; i < best->n && !at(best, i)->is_head; i++) {
-		n_others += !at(best, i)->is_as_first;
-		has |= compare_worth(at(best, i), at(best, head)) < 0;
+		at(best, i)->is_told = 1;
+		best->n_unread += is_counted && !at(best, i)->is_as_first;
 	}
-	best->n_unread += is_counted && has ? n_others : 0;
-	return has;
 }
 
 /* It is found out that a kept row is decided again. Threads of the library read this, so it is set
@@ -176,7 +174,7 @@ static void want_groups(struct dd_best *best)
 			can_compare &= is_exact(at(best, i)->similarity, at(best, i)->flags);
 		if (!can_compare)
 			fix(best, head);
-		if (has_better(best, head, !can_compare) && can_compare)
+		else if (has_better(best, head))
 			want(best, at(best, head));
 	}
 }
@@ -211,7 +209,6 @@ static int look_at_heads(struct dd_best *best)
 			continue;
 		head->is_lost = 1;
 		fix(best, i);
-		has_better(best, i, 1);
 	}
 	return 0;
 }
@@ -241,7 +238,6 @@ static int ask_group(struct dd_best *best, size_t head)
 			return TL_TROUBLE;
 		if (!text.bytes) {
 			fix(best, head);
-			has_better(best, head, 1);
 			break;
 		}
 		dd_anew_progress(&best->shown, ++best->n_asked, "compared with what stays");
@@ -377,18 +373,15 @@ static int take_joined(struct dd_best *best)
 /* Those that are decided again. */
 static size_t list_members(const struct dd_best *best, struct dd_member **out)
 {
-	const struct dd_member *head = NULL;
+	const struct dd_member *head = at(best, 1);
 	size_t n = 0;
-	int is_clear = 0;
 
 	for (size_t i = 1; i < best->n; i++) {
 		struct dd_member *member = at(best, i);
 
-		if (member->is_head) {
+		if (member->is_head)
 			head = member;
-			is_clear = !head->is_wanted || head->is_lost;
-		}
-		if (is_clear)
+		if (!head->is_wanted || head->is_lost)
 			continue;
 		if (member != head && (head->is_fixed || member->is_as_first))
 			continue;
@@ -471,9 +464,8 @@ static void number(const struct dd_best *best)
 	for (size_t i = 1; i < best->n; i++) {
 		struct dd_member *member = at(best, i);
 
-		if (member->is_keeper)
-			continue;
-		member->keeper = at(best, member->keeper)->keeper;
+		if (!member->is_keeper)
+			member->keeper = at(best, member->keeper)->keeper;
 	}
 }
 
@@ -533,20 +525,10 @@ static int take_same(struct dd_best *best, size_t i, size_t end)
 	return 0;
 }
 
-/* Those of one hash, the best first. */
-static int decide_hash(struct dd_best *best, size_t from, size_t end)
-{
-	for (size_t i = from; i < end; i++)
-		if (!at(best, i)->keeper && take_same(best, i, end))
-			return TL_TROUBLE;
-	return 0;
-}
-
 static int decide_equal(struct dd_best *best)
 {
 	struct dd_fact fact;
-	size_t end;
-	int code = 0;
+	uint64_t hash;
 
 	for (size_t i = 1; i < best->n; i++) {
 		if (dd_facts_get(best->facts, at(best, i)->fact, &best->label, &fact))
@@ -556,14 +538,16 @@ static int decide_equal(struct dd_best *best)
 	}
 	qsort(at(best, 1), best->n - 1, sizeof(struct dd_member), compare_hashes);
 	note_handles(best);
-	for (size_t i = 1; !code && i < best->n; i = end) {
-		uint64_t hash = at(best, i)->hash;
-
-		for (end = i + 1; end < best->n && at(best, end)->hash == hash;)
-			end++;
-		code = decide_hash(best, i, end);
+	for (size_t i = 1, end = 1; i < best->n; i++) {
+		/* Of those of one hash, of which the best is the first, it is gone once they are
+		   decided. */
+		if (i == end)
+			for (hash = at(best, i)->hash; end < best->n && at(best, end)->hash == hash;)
+				end++;
+		if (!at(best, i)->keeper && take_same(best, i, end))
+			return TL_TROUBLE;
 	}
-	return code;
+	return 0;
 }
 
 int dd_best_decide(struct dd_best *best)

@@ -29,9 +29,9 @@ struct dd_output {
 	struct dd_against *against; /* NULL: there are no other indexes */
 	enum simidx_dedup_kind kind;
 	int is_terminal; /* a progress line may stand where rows are to come */
-	struct dd_sink *kept; /* of a filter: the rows that stay; of shards the open one, or NULL */
-	struct dd_shards *shards; /* NULL: these go to one file */
-	struct dd_sink *dups; /* NULL: none is written */
+	/* NULL: not written. Rows that stay go to that of the open shard; NULL: none is open. */
+	struct dd_sink *sinks[DD_N_WRITTEN];
+	struct dd_shards *shards; /* NULL: rows that stay go to one file */
 	struct dd_facts *facts; /* NULL: nothing is said of rows later */
 	struct dd_keepers *keepers;
 	struct dd_pairs pairs;
@@ -48,6 +48,15 @@ static void add_guard(const struct dd_output *output, int fd)
 	in_guard_add_output(fd, output->start && dd_mark_committed(output->start, fd) >= 0);
 }
 
+static int open_sink(struct dd_output *output, enum dd_written which, const char *path)
+{
+	output->sinks[which] = dd_sink_open(path);
+	if (!output->sinks[which])
+		return TL_TROUBLE;
+	add_guard(output, dd_sink_fd(output->sinks[which]));
+	return 0;
+}
+
 /* Never so that a file is emptied: whether it is an input is not yet known. */
 static int open_outputs(struct dd_output *output, const struct dd_options *options)
 {
@@ -58,25 +67,17 @@ static int open_outputs(struct dd_output *output, const struct dd_options *optio
 		output->evidence = dd_evidence_new(options, output->files, output->keepers);
 		if (!output->evidence)
 			return TL_TROUBLE;
-		add_guard(output, dd_sink_fd(dd_evidence_sink(output->evidence)));
+		output->sinks[DD_EVIDENCE] = dd_evidence_sink(output->evidence);
+		add_guard(output, dd_sink_fd(output->sinks[DD_EVIDENCE]));
 	}
 	if (options->output_dir) {
 		output->shards = dd_shards_new(options, output->files, output->start != NULL);
 		if (!output->shards)
 			return TL_TROUBLE;
-	} else if (options->stream) {
-		output->kept = dd_sink_open(options->output);
-		if (!output->kept)
-			return TL_TROUBLE;
-		add_guard(output, dd_sink_fd(output->kept));
-	}
-	if (!options->dups)
-		return 0;
-	output->dups = dd_sink_open(options->dups);
-	if (!output->dups)
+	} else if (options->stream && open_sink(output, DD_KEPT, options->output)) {
 		return TL_TROUBLE;
-	add_guard(output, dd_sink_fd(output->dups));
-	return 0;
+	}
+	return options->dups ? open_sink(output, DD_DUPS, options->dups) : 0;
 }
 
 /* Whether kept rows are named, or what is left out for each must be known exactly. */
@@ -145,9 +146,9 @@ void dd_output_free(struct dd_output *output)
 	if (!output)
 		return;
 	if (!output->shards)
-		dd_sink_close(output->kept);
+		dd_sink_close(output->sinks[DD_KEPT]);
 	dd_shards_free(output->shards);
-	dd_sink_close(output->dups);
+	dd_sink_close(output->sinks[DD_DUPS]);
 	dd_evidence_free(output->evidence);
 	dd_keepers_free(output->keepers);
 	dd_groups_free(output->groups);
@@ -157,14 +158,6 @@ void dd_output_free(struct dd_output *output)
 	free(output);
 }
 
-/* The files with lines of decisions; NULL: not written, or no shard is open. */
-static void list_sinks(const struct dd_output *output, struct dd_sink *sinks[DD_N_WRITTEN])
-{
-	sinks[DD_KEPT] = output->kept;
-	sinks[DD_DUPS] = output->dups;
-	sinks[DD_EVIDENCE] = output->evidence ? dd_evidence_sink(output->evidence) : NULL;
-}
-
 /*
  * Begin with each file behind what is there. If the mark is of a run that has not come to its end
  * and wrote to one of these files, others may be at work.
@@ -172,10 +165,9 @@ static void list_sinks(const struct dd_output *output, struct dd_sink *sinks[DD_
 static int begin_sinks(struct dd_output *output, struct dd_index *index, char end)
 {
 	const struct dd_mark *mark = &index->mark;
-	struct dd_sink *sinks[DD_N_WRITTEN];
+	struct dd_sink **sinks = output->sinks;
 	int goes_on = 0, code = 0;
 
-	list_sinks(output, sinks);
 	for (int i = 0; i < DD_N_WRITTEN; i++)
 		goes_on |= sinks[i] && dd_mark_committed(mark, dd_sink_fd(sinks[i])) >= 0;
 	if (mark->is_open && mark->has_position)
@@ -199,10 +191,9 @@ static int resume_sinks(struct dd_output *output, struct dd_index *index)
 	const char *paths[] = { output->options->output, output->options->dups,
 				output->options->evidence };
 	const struct dd_mark *start = output->start;
-	struct dd_sink *sinks[DD_N_WRITTEN];
+	struct dd_sink **sinks = output->sinks;
 	int code = 0;
 
-	list_sinks(output, sinks);
 	if (dd_index_resume(index) || dd_index_begin(index))
 		return TL_TROUBLE;
 	if (!dd_mark_is_same(&index->mark, start))
@@ -239,23 +230,21 @@ int dd_output_go_on(struct dd_output *output, uint32_t file)
 {
 	if (!output->shards)
 		return 0;
-	output->kept = dd_shards_go_on(output->shards, file, &output->start->place[DD_KEPT]);
-	return output->kept ? 0 : TL_TROUBLE;
+	output->sinks[DD_KEPT] = dd_shards_go_on(output->shards, file,
+						 &output->start->place[DD_KEPT]);
+	return output->sinks[DD_KEPT] ? 0 : TL_TROUBLE;
 }
 
 struct dd_sink *dd_output_kept(const struct dd_output *output)
 {
-	return output->kept;
+	return output->sinks[DD_KEPT];
 }
 
 void dd_output_mark(const struct dd_output *output, struct dd_mark *mark)
 {
-	struct dd_sink *sinks[DD_N_WRITTEN];
-
-	list_sinks(output, sinks);
 	for (int i = 0; i < DD_N_WRITTEN; i++)
-		if (sinks[i])
-			mark->place[i] = dd_mark_place(dd_sink_fd(sinks[i]));
+		if (output->sinks[i])
+			mark->place[i] = dd_mark_place(dd_sink_fd(output->sinks[i]));
 		else if (i == DD_KEPT && output->start)
 			mark->place[i] = output->start->place[i];
 	mark->at = output->at;
@@ -311,22 +300,23 @@ static int emit(const struct dd_output *output, const struct dd_extra *extra)
 	const char *path = dd_files_path(output->files, extra->name.file);
 	FILE *out;
 
-	if (dd_sink_put(output->kept, extra->line, extra->line_size))
+	if (dd_sink_put(output->sinks[DD_KEPT], extra->line, extra->line_size))
 		return TL_TROUBLE;
-	out = dd_sink_out(output->kept);
+	out = dd_sink_out(output->sinks[DD_KEPT]);
 	if (!out)
 		return TL_TROUBLE;
 	if (!extra->line_size)
 		tl_emit_path(out, path, output->options->inputs.nul_lists);
 	else if (extra->line[extra->line_size - 1] != '\n')
 		putc('\n', out);
-	return dd_sink_wrote(output->kept);
+	return dd_sink_wrote(output->sinks[DD_KEPT]);
 }
 
-/* Texts that are left out by a filter. */
-static void count_bytes(struct dd_output *output, const simidx_dedup_row *row,
-			const simidx_dedup_near *near)
+/* A text that is left out by a filter. */
+static void count_near(struct dd_output *output, const simidx_dedup_row *row,
+		       const simidx_dedup_near *near)
 {
+	output->counts.near++;
 	output->counts.bytes += row->text_size;
 	output->counts.same_bytes += near->flags & SIMIDX_DEDUP_EQUAL ? row->text_size : 0;
 }
@@ -334,10 +324,10 @@ static void count_bytes(struct dd_output *output, const simidx_dedup_row *row,
 static int put_dup(struct dd_output *output, const simidx_dedup_near *near,
 		   const simidx_dedup_row *row, const struct dd_keeper *other)
 {
-	FILE *out = dd_sink_out(output->dups);
+	FILE *out = dd_sink_out(output->sinks[DD_DUPS]);
 	int code = out ? dd_pairs_put(&output->pairs, out, near, row, other) : TL_TROUBLE;
 
-	return code ? code : dd_sink_wrote(output->dups);
+	return code ? code : dd_sink_wrote(output->sinks[DD_DUPS]);
 }
 
 /* Of a filter: a row that is left out. `is_known` is set to whether it is a document that INDEX has
@@ -348,9 +338,8 @@ static int leave_out(struct dd_output *output, const simidx_dedup_row *row,
 	struct dd_keeper other;
 
 	*is_known = 0;
-	if (near->keeper < SIMIDX_DEDUP_AGAINST && !output->dups) {
-		output->counts.near++;
-		count_bytes(output, row, near);
+	if (near->keeper < SIMIDX_DEDUP_AGAINST && !output->sinks[DD_DUPS]) {
+		count_near(output, row, near);
 		return 0;
 	}
 	if (dd_keepers_find(output->keepers, near, &other))
@@ -361,10 +350,9 @@ static int leave_out(struct dd_output *output, const simidx_dedup_row *row,
 		*is_known = 1;
 		return 0;
 	}
-	output->counts.near++;
-	count_bytes(output, row, near);
+	count_near(output, row, near);
 	output->counts.unnamed += is_earlier(output, near) && !other.label && !row->label_size;
-	return output->dups ? put_dup(output, near, row, &other) : 0;
+	return output->sinks[DD_DUPS] ? put_dup(output, near, row, &other) : 0;
 }
 
 static int pair(struct dd_output *output, const simidx_dedup_row *row,
@@ -423,8 +411,8 @@ static int is_spared(const struct dd_output *output, const simidx_dedup_near *ne
 /* Rows of this file are written next. */
 static int select_shard(struct dd_output *output, uint32_t file)
 {
-	output->kept = dd_shards_select(output->shards, file);
-	return output->kept ? 0 : TL_TROUBLE;
+	output->sinks[DD_KEPT] = dd_shards_select(output->shards, file);
+	return output->sinks[DD_KEPT] ? 0 : TL_TROUBLE;
 }
 
 int dd_output_head(struct dd_output *output, uint32_t file, const char *line, size_t size)
@@ -486,16 +474,14 @@ uint64_t dd_output_last_kept(const struct dd_output *output)
 
 int dd_output_committing(struct dd_output *output, int is_complete)
 {
-	struct dd_sink *sinks[DD_N_WRITTEN];
 	int is_synced = output->options->index != NULL, code = 0;
 	uint32_t n = dd_files_count(output->files);
 
 	if (output->shards && is_complete && n && select_shard(output, n - 1))
 		return TL_TROUBLE;
-	list_sinks(output, sinks);
 	for (int i = 0; !code && i < DD_N_WRITTEN; i++)
-		if (sinks[i])
-			code = dd_sink_commit(sinks[i], is_synced);
+		if (output->sinks[i])
+			code = dd_sink_commit(output->sinks[i], is_synced);
 	return code || tl_output_failed() ? TL_TROUBLE : 0;
 }
 
