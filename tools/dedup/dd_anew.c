@@ -34,10 +34,7 @@ static int hear_decided(void *ctx, const simidx_dedup_row *row, const simidx_ded
 	struct dd_member *member = *(struct dd_member *const *)row->extra;
 
 	if (!n) {
-		member->is_keeper = 1;
-		member->keeper = (uint64_t)(member - anew->table);
-		member->similarity = 1;
-		member->flags = SIMIDX_DEDUP_EQUAL;
+		dd_member_stay(member, (uint64_t)(member - anew->table));
 		work->kept[work->n_kept++] = member;
 	} else if (near->similarity == SIMIDX_DEDUP_BY_FP || near->flags & SIMIDX_DEDUP_ESTIMATE) {
 		member->is_told = 1;

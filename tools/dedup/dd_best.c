@@ -336,16 +336,6 @@ int dd_best_hear(struct dd_best *best, const simidx_dedup_near *near, size_t n)
 
 /* ---- deciding again ---- */
 
-static void stay(const struct dd_best *best, size_t i)
-{
-	struct dd_member *member = at(best, i);
-
-	member->is_keeper = 1;
-	member->keeper = i;
-	member->similarity = 1;
-	member->flags = SIMIDX_DEDUP_EQUAL;
-}
-
 /* What stays in any case comes first: it was decided that it is not near. */
 static int compare_order(const void *a, const void *b)
 {
@@ -439,13 +429,13 @@ static void settle(const struct dd_best *best)
 		if (member->is_head)
 			head = i;
 		if (member->is_head && !member->keeper)
-			stay(best, i);
+			dd_member_stay(at(best, i), i);
 		else if (member->is_as_first && i != head)
 			go_with(member, at(best, head));
 		else if (!member->keeper && at(best, head)->is_keeper)
 			member->keeper = head;
 		else if (!member->keeper)
-			stay(best, i);
+			dd_member_stay(at(best, i), i);
 	}
 }
 
@@ -513,7 +503,7 @@ static int take_same(struct dd_best *best, size_t i, size_t end)
 	struct dd_text text = { NULL, 0 };
 	int is;
 
-	stay(best, i);
+	dd_member_stay(at(best, i), i);
 	for (size_t k = i + 1; k < end && !(one->is_lost && !one->is_as_first); k++) {
 		if (at(best, k)->keeper)
 			continue;

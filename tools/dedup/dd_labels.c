@@ -43,18 +43,14 @@ void dd_labels_sort(struct dd_labels *labels)
 
 size_t dd_labels_count_hash(const struct dd_labels *labels, uint64_t hash)
 {
-	size_t low = 0, high = labels->n, n = 0;
+	const uint64_t *all = hashes_of(labels), *end = all + labels->n;
+	const uint64_t *one = labels->n ? bsearch(&hash, all, labels->n, sizeof(hash), compare) :
+					  NULL;
+	size_t n = 0;
 
-	/* The first that is not below it. */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (hashes_of(labels)[middle] < hash)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	while (low + n < labels->n && hashes_of(labels)[low + n] == hash)
+	while (one && one > all && one[-1] == hash)
+		one--;
+	for (; one && one < end && *one == hash; one++)
 		n++;
 	return n;
 }

@@ -36,6 +36,15 @@ struct dd_member {
 	unsigned other : 8;       /* number of the index of the first, from 1; 0: it is a row */
 };
 
+/** It stays, and is called so by those that go for it. */
+static inline void dd_member_stay(struct dd_member *member, uint64_t number)
+{
+	member->is_keeper = 1;
+	member->keeper = number;
+	member->similarity = 1;
+	member->flags = SIMIDX_DEDUP_EQUAL;
+}
+
 /** For dd_texts_get(): what has the text of a member, once all are in order. */
 static inline simidx_dedup_near dd_member_first(const struct dd_member *member)
 {
