@@ -19,9 +19,8 @@ int tl_features_check(const char *name)
 		i++;
 	if (n && n <= MAX_NAME && i == n)
 		return 0;
-	tl_usage_error("--features-by: expected a name of 1..%d bytes without blanks, found '%s'",
-		       MAX_NAME, name);
-	return -1;
+	return tl_usage_error("--features-by: expected a name of 1..%d bytes without blanks, "
+			      "found '%s'", MAX_NAME, name);
 }
 
 void tl_features_profile(const char *name, char out[TL_FEATURES_PROFILE_SIZE])

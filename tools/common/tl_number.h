@@ -44,7 +44,7 @@ int tl_parse_count(const char *s, size_t n, uint64_t max, uint64_t *out);
 int tl_parse_bytes(const char *s, size_t n, uint64_t max, uint64_t *out);
 
 /** Bytes of a short text about a number. */
-#define TL_NUMBER_SIZE 64
+#define TL_NUMBER_SIZE 96
 
 /**
  * Room for one. A thread has sixteen, which it uses in turn: so what the functions below return is

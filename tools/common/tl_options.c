@@ -132,21 +132,20 @@ static int refuse_number(const struct tl_option *row, const char *text, int is_a
 	int is_in_m = is_size && limit >> 20;
 
 	if (is_size && !limit)
-		tl_usage_error("--%s: expected a size, such as 500K, 400M or 2G, found "
-			       "'%s'", row->name, text);
-	else if (!is_size && row->max < NO_LIMIT)
-		tl_usage_error("--%s: expected a number in %llu..%llu, found '%s'", row->name,
-			       (unsigned long long)row->min, (unsigned long long)row->max, text);
-	else
-		tl_usage_error("--%s: expected a %s of at %s %llu%s%s, found '%s'", row->name,
-			       is_size ? "size" : "number", is_above ? "most" : "least",
-			       is_in_m ? limit >> 20 : limit, is_in_m ? "M" : "",
-			       is_above ? "" :
-			       is_size	? ", such as 400M or 2G" :
-			       is_count ? ", such as 5000, 20M or 1e7" :
-					  "",
-			       text);
-	return -1;
+		return tl_usage_error("--%s: expected a size, such as 500K, 400M or 2G, found "
+				      "'%s'", row->name, text);
+	if (!is_size && row->max < NO_LIMIT)
+		return tl_usage_error("--%s: expected a number in %llu..%llu, found '%s'",
+				      row->name, (unsigned long long)row->min,
+				      (unsigned long long)row->max, text);
+	return tl_usage_error("--%s: expected a %s of at %s %llu%s%s, found '%s'", row->name,
+			      is_size ? "size" : "number", is_above ? "most" : "least",
+			      is_in_m ? limit >> 20 : limit, is_in_m ? "M" : "",
+			      is_above ? "" :
+			      is_size  ? ", such as 400M or 2G" :
+			      is_count ? ", such as 5000, 20M or 1e7" :
+					 "",
+			      text);
 }
 
 static int set_number(const struct tl_option *row, void *to, const char *text)
@@ -179,11 +178,10 @@ static int set_word(const struct tl_option *row, void *to, const char *text)
 		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s",
 			 i ? ", " : "", row->words[i]);
 	}
-	tl_usage_error("--%s: expected one of %s, found '%s'", row->name, known, text);
-	return -1;
+	return tl_usage_error("--%s: expected one of %s, found '%s'", row->name, known, text);
 }
 
-/* Returns 0, or -1 after a message. */
+/* Returns 0, or TL_TROUBLE after a message. */
 static int set(const struct slot *slot, char *text)
 {
 	const struct tl_option *row = slot->row;
@@ -206,10 +204,8 @@ static int set(const struct slot *slot, char *text)
 		return set_word(row, to, text);
 	case TL_KIND_LIST:
 		larger = realloc(list->at, (list->n + 1) * sizeof(*larger));
-		if (!larger) {
-			tl_error("out of memory");
-			return -1;
-		}
+		if (!larger)
+			return tl_error("out of memory");
 		list->at = larger;
 		larger[list->n++] = text;
 		return 0;
@@ -368,9 +364,8 @@ int tl_option_number(const char *name, const char *text, uint64_t min, uint64_t 
 {
 	if (!tl_parse_decimal(text, strlen(text), max, out) && *out >= min)
 		return 0;
-	tl_usage_error("%s: expected a number in %llu..%llu, found '%s'", name,
-		       (unsigned long long)min, (unsigned long long)max, text);
-	return -1;
+	return tl_usage_error("%s: expected a number in %llu..%llu, found '%s'", name,
+			      (unsigned long long)min, (unsigned long long)max, text);
 }
 
 /* ---- standard output ---- */

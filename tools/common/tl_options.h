@@ -149,7 +149,8 @@ struct tl_strings {
 	.kind = TL_KIND_LIST, \
 	.at = _Generic(((type *)0)->member, struct tl_strings: offsetof(type, member))
 
-/** `function` gets the struct of this table and the value; it returns 0, or -1 after a message. */
+/** `function` gets the struct of this table and the value; it returns 0, or TL_TROUBLE
+ * after a message. */
 #define TL_CALL(function) .kind = TL_KIND_CALL, .call = (function)
 
 /** The rows of another table, whose struct is a member of this one. */
@@ -260,7 +261,7 @@ void tl_ignore_signals(void);
  * An unsigned decimal value in min..max; anything else is told on stderr.
  *
  * @param name  the option, such as "--limit"
- * @return 0 or -1
+ * @return 0, or TL_TROUBLE after a message
  */
 int tl_option_number(const char *name, const char *text, uint64_t min, uint64_t max,
 		     uint64_t *out);

@@ -46,11 +46,10 @@ void tl_remark_add(struct tl_remark *remark, const char *place)
 void tl_remark_tell(const struct tl_remark *remark, const char *one, const char *many,
 		    const char *advice)
 {
-	int is_one = remark->n == 1;
-
 	if (remark->n)
-		tl_notice("%s %s (%s%s)%s", tl_count(remark->n), is_one ? one : many,
-			  is_one ? "" : "first: ", remark->first ? remark->first : "?", advice);
+		tl_notice("%s (%s%s)%s", tl_counted(remark->n, one, many),
+			  remark->n == 1 ? "" : "first: ", remark->first ? remark->first : "?",
+			  advice);
 }
 
 uint64_t tl_report_peak(void)

@@ -18,17 +18,16 @@
 
 static const char *const short_words[] = { "flag", "reject", "exact", NULL };
 
-/* Room for READ_SIZE bytes more, and a newline. Returns 0, or -1 after a message. */
+/* Room for READ_SIZE bytes more, and a newline. */
 static int make_room(struct tl_list *list, const char *path)
 {
 	char *larger = NULL;
 
 	if (list->size < MAX_LIST)
 		larger = realloc(list->data, list->size + READ_SIZE + 1);
-	if (!larger) {
-		tl_error("%s: %s", path, list->size < MAX_LIST ? "out of memory" : "too long");
-		return -1;
-	}
+	if (!larger)
+		return tl_error("%s: %s", path,
+				list->size < MAX_LIST ? "out of memory" : "too long");
 	list->data = larger;
 	return 0;
 }
@@ -40,19 +39,15 @@ static int read_list(struct tl_list *list, const char *name, const char *path)
 	size_t got = 1;
 	int failed = 0;
 
-	if (!file) {
-		tl_error("%s: %s: cannot open: %s", name, path, strerror(errno));
-		return -1;
-	}
+	if (!file)
+		return tl_error("%s: %s: cannot open: %s", name, path, strerror(errno));
 	while (got > 0 && !failed) {
 		failed = make_room(list, path);
 		got = failed ? 0 : fread(list->data + list->size, 1, READ_SIZE, file);
 		list->size += got;
 	}
-	if (!failed && ferror(file)) {
-		tl_error("%s: %s: cannot read: %s", name, path, strerror(errno));
-		failed = -1;
-	}
+	if (!failed && ferror(file))
+		failed = tl_error("%s: %s: cannot read: %s", name, path, strerror(errno));
 	fclose(file);
 	if (!failed && list->size && list->data[list->size - 1] != '\n')
 		list->data[list->size++] = '\n';
@@ -68,12 +63,10 @@ static int take_grams(void *to, const char *value)
 	options->how.grams = 0;
 	for (;; value += size + 1) {
 		size = strcspn(value, ",");
-		if (tl_parse_decimal(value, size, SIMIDX_TEXT_MAX_GRAM, &n) || n < 1) {
-			tl_usage_error("--grams: expected numbers in 1..%d with commas between, "
-				       "found '%s'",
-				       SIMIDX_TEXT_MAX_GRAM, value);
-			return -1;
-		}
+		if (tl_parse_decimal(value, size, SIMIDX_TEXT_MAX_GRAM, &n) || n < 1)
+			return tl_usage_error("--grams: expected numbers in 1..%d with commas "
+					      "between, found '%s'",
+					      SIMIDX_TEXT_MAX_GRAM, value);
 		options->how.grams |= 1u << (n - 1);
 		if (!value[size])
 			return 0;
@@ -91,7 +84,7 @@ static int take_top(void *to, const char *value)
 		options->how.top = SIMIDX_TEXT_TOP_ALL;
 	} else {
 		if (tl_option_number("--top", value, 1, SIMIDX_TEXT_TOP_AUTO - 1, &n))
-			return -1;
+			return TL_TROUBLE;
 		options->how.top = (uint32_t)n;
 	}
 	return 0;
@@ -118,10 +111,8 @@ static int take_idf(void *to, const char *value)
 	struct tl_text_options *options = to;
 
 	options->how.idf_name = value;
-	if (!options->idf.data)
-		return read_list(&options->idf, "--idf", value);
-	tl_usage_error("--idf is given twice");
-	return -1;
+	return options->idf.data ? tl_usage_error("--idf is given twice") :
+				   read_list(&options->idf, "--idf", value);
 }
 
 static int take_words(void *to, const char *value)

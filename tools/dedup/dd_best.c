@@ -515,10 +515,18 @@ static int take_same(struct dd_best *best, size_t i, size_t end)
 	return 0;
 }
 
+static size_t end_of_hash(const struct dd_best *best, size_t i)
+{
+	uint64_t hash = at(best, i)->hash;
+
+	while (i < best->n && at(best, i)->hash == hash)
+		i++;
+	return i;
+}
+
 static int decide_equal(struct dd_best *best)
 {
 	struct dd_fact fact;
-	uint64_t hash;
 
 	for (size_t i = 1; i < best->n; i++) {
 		if (dd_facts_get(best->facts, at(best, i)->fact, &best->label, &fact))
@@ -529,11 +537,9 @@ static int decide_equal(struct dd_best *best)
 	qsort(at(best, 1), best->n - 1, sizeof(struct dd_member), compare_hashes);
 	note_handles(best);
 	for (size_t i = 1, end = 1; i < best->n; i++) {
-		/* Of those of one hash, of which the best is the first, it is gone once they are
-		   decided. */
+		/* Once some of one hash are decided, these do not have it any more. */
 		if (i == end)
-			for (hash = at(best, i)->hash; end < best->n && at(best, end)->hash == hash;)
-				end++;
+			end = end_of_hash(best, i);
 		if (!at(best, i)->keeper && take_same(best, i, end))
 			return TL_TROUBLE;
 	}

@@ -18,7 +18,7 @@ struct dd_index {
 	const struct dd_options *options;
 	simidx *handle;
 	simidx_writer *writer;
-	struct dd_mark mark;     /* that the last run has left in --index; all zero: there is none */
+	struct dd_mark mark;     /* that the last run has left in --index; all zero: it has none */
 	uint64_t first_id;       /* that the next document would have got when it was opened */
 	int remember;            /* enum simidx_dedup_remember, whatever this run does */
 	int is_compared;         /* this run compares texts */

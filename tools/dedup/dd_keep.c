@@ -38,9 +38,8 @@ static int call_keep(void *options, const char *value)
 		keep->field = colon ? colon + 1 : NULL;
 		return 0;
 	}
-	tl_usage_error("--keep: expected longest, shortest, newest, oldest, first, max:FIELD or "
-		       "min:FIELD, found '%s'", value);
-	return -1;
+	return tl_usage_error("--keep: expected longest, shortest, newest, oldest, first, "
+			      "max:FIELD or min:FIELD, found '%s'", value);
 }
 
 const struct tl_option dd_keep_rows[] = {

@@ -30,12 +30,9 @@ static int call_similarity(void *options, const char *value)
 	double similarity = strtod(value, &end);
 
 	if (strspn(value, "0123456789.") != strlen(value) || *end || end == value ||
-	    similarity <= 0 || similarity > 1) {
-		tl_usage_error("--similarity: expected a number above 0 and at most 1, such as "
-			       "0.8, found '%s'",
-			       value);
-		return -1;
-	}
+	    similarity <= 0 || similarity > 1)
+		return tl_usage_error("--similarity: expected a number above 0 and at most 1, "
+				      "such as 0.8, found '%s'", value);
 	((struct dd_options *)options)->similarity = similarity;
 	((struct dd_options *)options)->similarity_given = 1;
 	return 0;

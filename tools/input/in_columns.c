@@ -20,9 +20,8 @@ static int call_delimiter(void *options, const char *value)
 		((struct in_columns *)options)->delimiter = *value;
 		return 0;
 	}
-	tl_usage_error("--delimiter: expected one character, such as ';', found '%s'; for "
-		       "tabs there is -F tsv", value);
-	return -1;
+	return tl_usage_error("--delimiter: expected one character, such as ';', found '%s'; for "
+			      "tabs there is -F tsv", value);
 }
 
 /* A second one would take the place of the first, and its text would be lost silently. */
@@ -30,11 +29,9 @@ static int call_text_field(void *options, const char *value)
 {
 	struct in_columns *columns = options;
 
-	if (columns->text && strcmp(columns->text, value) != 0) {
-		tl_usage_error("--text-field is given twice; several names go with commas: "
-			       "--text-field %s,%s", columns->text, value);
-		return -1;
-	}
+	if (columns->text && strcmp(columns->text, value) != 0)
+		return tl_usage_error("--text-field is given twice; several names go with commas: "
+				      "--text-field %s,%s", columns->text, value);
 	columns->text = value;
 	return 0;
 }

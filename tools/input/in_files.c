@@ -370,22 +370,16 @@ enum in_result in_files_next(struct in_files *files, struct in_file *file)
 static int check_path(const char *path, int may_be_directory, int may_recurse,
 		      struct stat *status)
 {
-	if (stat(path, status)) {
-		tl_error("%s: cannot open: %s%s", path, strerror(errno), in_advise_open(path));
-		return -1;
-	}
-	if (!may_be_directory && S_ISDIR(status->st_mode)) {
-		tl_error("%s: is %s", path,
-			 tl_path_is_index(path) ? "an index, and INPUTs are files" :
-			 may_recurse ? "a directory (-r loads the files in it)" :
-				       "a directory: name the files in it");
-		return -1;
-	}
-	if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS)) {
-		tl_error("%s: cannot open: %s", path, strerror(errno));
-		return -1;
-	}
-	return 0;
+	if (stat(path, status))
+		return tl_error("%s: cannot open: %s%s", path, strerror(errno),
+				in_advise_open(path));
+	if (!may_be_directory && S_ISDIR(status->st_mode))
+		return tl_error("%s: is %s", path,
+				tl_path_is_index(path) ? "an index, and INPUTs are files" :
+				may_recurse ? "a directory (-r loads the files in it)" :
+					      "a directory: name the files in it");
+	return faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) ?
+		       tl_error("%s: cannot open: %s", path, strerror(errno)) : 0;
 }
 
 static int check_format(const char *path, const struct in_format *format,
@@ -399,10 +393,7 @@ static int check_format(const char *path, const struct in_format *format,
 		reason = in_format_missing(format);
 	if (!reason)
 		reason = in_format_misfit(format, columns);
-	if (!reason)
-		return 0;
-	tl_error("%s: %s", path, reason);
-	return -1;
+	return reason ? tl_error("%s: %s", path, reason) : 0;
 }
 
 /* Rows of JSON that are not one a line, or would be taken for one text. */
@@ -414,8 +405,7 @@ static int check_contents(const char *path, const struct in_format *asked)
 
 	if (asked == &in_format_text || !in_look_into(path, format, odd))
 		return 0;
-	tl_error("%s: %s", path, odd);
-	return -1;
+	return tl_error("%s: %s", path, odd);
 }
 
 static int check_operand(const char *path, const struct in_files_options *options,
@@ -432,11 +422,11 @@ static int check_operand(const char *path, const struct in_files_options *option
 		return check_format(path, format, &options->columns);
 	if (!options->may_be_missing &&
 	    check_path(path, options->recursive, options->may_recurse, &status))
-		return -1;
+		return TL_TROUBLE;
 	if (S_ISDIR(status.st_mode) && !format)
 		format = &in_format_text;
 	if (check_format(path, format, &options->columns))
-		return -1;
+		return TL_TROUBLE;
 	if (!S_ISREG(status.st_mode)) {
 		*unknown = 1;
 		return 0;
@@ -484,20 +474,18 @@ int in_files_check(const struct in_files_options *options, uint64_t *total_bytes
 
 	*total_bytes = 0;
 	if (in_files_n_stdin(options->operands, options->n_operands) +
-		    in_files_n_stdin(options->lists.at, options->lists.n) > 1) {
-		tl_usage_error("standard input cannot be read twice");
-		return -1;
-	}
+		    in_files_n_stdin(options->lists.at, options->lists.n) > 1)
+		return tl_usage_error("standard input cannot be read twice");
 	for (i = 0; i < options->n_operands; i++)
 		if (check_operand(options->operands[i], options, &bytes, &unknown))
-			return -1;
+			return TL_TROUBLE;
 	if (!format)
 		format = &in_format_text;
 	for (i = 0; i < options->lists.n; i++)
 		if (check_format(options->lists.at[i], format, &options->columns) ||
 		    (strcmp(options->lists.at[i], "-") != 0 &&
 		     check_path(options->lists.at[i], 0, options->may_recurse, &status)))
-			return -1;
+			return TL_TROUBLE;
 	if (!unknown)
 		*total_bytes = bytes;
 	return 0;

@@ -90,7 +90,7 @@ size_t in_files_n_stdin(char **names, size_t n);
  * operands may be missing; their formats known to this build and fit for the options about columns.
  *
  * @param total_bytes  set to the size of all of them, or 0 when it cannot be told
- * @return 0, or -1 with a message
+ * @return 0, or TL_TROUBLE with a message
  */
 int in_files_check(const struct in_files_options *options, uint64_t *total_bytes);
 

@@ -372,10 +372,8 @@ uint64_t in_le64(const unsigned char *bytes)
 enum in_result in_fingerprint(struct in_reader *reader, const char *s, size_t n,
 			      const char *what, unsigned bits, uint64_t *out)
 {
-	if (tl_parse_encoded(reader->columns->encoding, s, n, bits, what, out, reader->reason,
-			     sizeof(reader->reason)))
-		return IN_REJECTED;
-	return IN_ROW;
+	return tl_parse_encoded(reader->columns->encoding, s, n, bits, what, out, reader->reason,
+				sizeof(reader->reason)) ? IN_REJECTED : IN_ROW;
 }
 
 enum in_result in_time(struct in_reader *reader, const char *s, size_t n, const char *what,

@@ -37,12 +37,9 @@ static int call_permissions(void *options, const char *value)
 	char *end;
 	unsigned long mode = strtoul(value, &end, 8);
 
-	if (*value < '0' || *value > '7' || *end || mode > 0777 || (mode & 0600) != 0600) {
-		tl_usage_error("--permissions: expected octal digits such as 640, with read and "
-			       "write for the owner, found '%s'",
-			       value);
-		return -1;
-	}
+	if (*value < '0' || *value > '7' || *end || mode > 0777 || (mode & 0600) != 0600)
+		return tl_usage_error("--permissions: expected octal digits such as 640, with "
+				      "read and write for the owner, found '%s'", value);
 	((struct ld_options *)options)->permissions = (unsigned)mode;
 	return 0;
 }

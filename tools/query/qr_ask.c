@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-
 /* Largest values that mean anything: 128 weights of 255; the probes that the library makes. */
 #define MAX_WEIGHT_SUM (128u * 255)
 #define MAX_PROBES ((uint64_t)1 << 20)

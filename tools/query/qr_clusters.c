@@ -110,13 +110,15 @@ static int print_members(void *arg, const simidx_member *members, size_t n)
 static int keep_members(void *arg, const simidx_member *members, size_t n)
 {
 	struct printing *p = arg;
+	struct member *kept;
 
 	if (in_room_have(&p->members, (p->n + n) * sizeof(struct member)))
 		return tl_error("out of memory");
+	kept = p->members.bytes;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t name = members[i].id == SIMIDX_NO_ID ? members[i].fp : members[i].id;
 
-		((struct member *)p->members.bytes)[p->n++] = (struct member){ members[i].cluster, name };
+		kept[p->n++] = (struct member){ members[i].cluster, name };
 	}
 	return 0;
 }

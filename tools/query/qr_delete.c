@@ -170,7 +170,8 @@ static int delete_older(struct deletion *d)
 		rc = begin(d, &err);
 		if (rc)
 			break;
-		rc = simidx_writer_delete_older(d->writer, d->cut, tl_stop_wanted, NULL, &d->n, &err);
+		rc = simidx_writer_delete_older(d->writer, d->cut, tl_stop_wanted, NULL, &d->n,
+						&err);
 		if (rc == SIMIDX_E_BUSY) {
 			close_writer(d);
 			d->slice_ms = d->slice_ms < INT_MAX / 2 ? d->slice_ms * 2 : d->slice_ms;

@@ -205,8 +205,8 @@ static int make_dictionary(struct options *options, const struct in_files_option
 	if (strncmp(simidx_text_profile(text), "char-", 5) == 0)
 		code = tl_error("there are no dictionaries of characters: --extractor words1, "
 				"words12, han12 or unspaced12");
-	if (!code && in_files_check(files, &bytes))
-		code = TL_TROUBLE;
+	if (!code)
+		code = in_files_check(files, &bytes);
 	if (!code)
 		code = count_files(&words, text, files);
 	if (!code)

@@ -22,10 +22,8 @@ static int call_block_index(void *options, const char *value)
 		ctx->block_index = SIMIDX_BLOCK_INDEX_NEVER;
 	} else if (tl_parse_bytes(value, strlen(value), UINT64_MAX / 2, &ctx->block_index) ||
 		   !ctx->block_index) {
-		tl_usage_error("--block-index: expected auto, never or a size such as 400M, "
-			       "found '%s'",
-			       value);
-		return -1;
+		return tl_usage_error("--block-index: expected auto, never or a size such as "
+				      "400M, found '%s'", value);
 	}
 	return 0;
 }

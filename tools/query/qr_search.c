@@ -147,14 +147,13 @@ static int search_row(struct search *search, const struct in_row *row)
 		search->empty_texts++;
 	else if (sketch.flags & SIMIDX_SKETCH_SHORT)
 		search->short_texts++;
-	if (sketch.flags & SIMIDX_SKETCH_SHORT) {
-		if (search->text_options.short_texts == TL_SHORT_REJECT) {
-			tl_error("%s: a text of fewer than %u tokens (--short)",
-				 in_reader_place(&search->rows),
-				 (unsigned)tl_text_min_tokens(&search->text_options));
-			search->malformed = 1;
-			return 0;
-		}
+	if (sketch.flags & SIMIDX_SKETCH_SHORT &&
+	    search->text_options.short_texts == TL_SHORT_REJECT) {
+		tl_error("%s: a text of fewer than %u tokens (--short)",
+			 in_reader_place(&search->rows),
+			 (unsigned)tl_text_min_tokens(&search->text_options));
+		search->malformed = 1;
+		return 0;
 	}
 	return add_query(search, row, &sketch);
 }
