@@ -84,17 +84,11 @@ void dd_files_free(struct dd_files *files)
 	free(files);
 }
 
-static size_t first_slot(const struct dd_files *files, dev_t device, ino_t inode)
-{
-	uint64_t key[2] = { device, inode };
-
-	return simidx_feature_hash(key, sizeof(key)) & (files->n_slots - 1);
-}
-
 /* The slot of a file, or the free one where it belongs. */
 static uint32_t *find_slot(struct dd_files *files, dev_t device, ino_t inode)
 {
-	size_t i = first_slot(files, device, inode);
+	const uint64_t key[2] = { device, inode };
+	size_t i = simidx_feature_hash(key, sizeof(key)) & (files->n_slots - 1);
 	const struct file *file;
 
 	for (; files->slots[i]; i = (i + 1) & (files->n_slots - 1)) {

@@ -266,33 +266,26 @@ static int compare_groups(const void *a, const void *b)
  * Those that go for one together, behind it; the most similar first, and of these the identical
  * ones. Of fingerprints the fewest bits.
  */
-static int compare_members(const struct dd_member *x, const struct dd_member *y, int bits_differ)
+static int compare_members(const void *a, const void *b, void *has_bits)
 {
+	const struct dd_member *x = a, *y = b;
+
 	if (x->keeper != y->keeper)
 		return x->keeper < y->keeper ? -1 : 1;
 	if (x->is_keeper != y->is_keeper)
 		return x->is_keeper ? -1 : 1;
 	if (x->similarity != y->similarity)
-		return (x->similarity > y->similarity) == !bits_differ ? -1 : 1;
+		return (x->similarity > y->similarity) == !*(const int *)has_bits ? -1 : 1;
 	if ((x->flags ^ y->flags) & SIMIDX_DEDUP_EQUAL)
 		return x->flags & SIMIDX_DEDUP_EQUAL ? -1 : 1;
 	return x->fact < y->fact ? -1 : x->fact > y->fact;
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-	return compare_members(a, b, 0);
-}
-
-static int compare_fingerprints(const void *a, const void *b)
-{
-	return compare_members(a, b, 1);
-}
-
 static void sort_members(const struct dd_groups *groups, struct dd_member *member, size_t n)
 {
-	qsort(member, n, sizeof(*member), groups->kind == SIMIDX_DEDUP_FINGERPRINTS ?
-						  compare_fingerprints : compare_texts);
+	int has_bits = groups->kind == SIMIDX_DEDUP_FINGERPRINTS;
+
+	qsort_r(member, n, sizeof(*member), compare_members, &has_bits);
 }
 
 /* Take out what has changed. Returns how many are left. */

@@ -67,12 +67,6 @@ static void fill_document(const struct ld_run *run, const struct ld_item *item, 
 	doc->note_size = item->row.note_size;
 }
 
-/* Errors of a put that are about the document and leave everything else as it was. */
-static int is_rejection(int code)
-{
-	return code == SIMIDX_E_RANGE || code == SIMIDX_E_MISMATCH;
-}
-
 /* A loader tells of rows by their number. */
 static int note_place(struct ld_run *run, const struct ld_item *item)
 {
@@ -118,11 +112,6 @@ static void remark(struct ld_run *run, const struct ld_item *item)
 		return;
 	sprintf(place + strlen(place), ", byte %llu", (unsigned long long)item->bad_utf8);
 	ld_report_remark(report, LD_NOT_UTF8, place);
-}
-
-static int mode_needs_key(const struct ld_run *run)
-{
-	return run->options->mode == LD_REPLACE || run->options->mode == LD_DELETE;
 }
 
 static void note_missing(struct ld_run *run, const struct ld_item *item)
@@ -198,7 +187,8 @@ static const char *refuse(const struct ld_run *run, const struct ld_item *item,
 			 (unsigned)tl_text_min_tokens(text));
 		return room;
 	}
-	if (mode_needs_key(run) && doc->id == SIMIDX_NO_ID && !doc->label)
+	if ((run->options->mode == LD_REPLACE || run->options->mode == LD_DELETE) &&
+	    doc->id == SIMIDX_NO_ID && !doc->label)
 		return "it has no id and no label, and --mode replace and delete need one";
 	return NULL;
 }
@@ -264,7 +254,8 @@ static int put(struct ld_run *run, const struct ld_item *item)
 	rc = change(run, item, &doc, &out, &err);
 	if (rc == SIMIDX_E_DUPLICATE)
 		return leave_out(run, item, &doc, err.text);
-	if (is_rejection(rc))
+	/* These are about the document, and leave everything else as it was. */
+	if (rc == SIMIDX_E_RANGE || rc == SIMIDX_E_MISMATCH)
 		return reject(run, item, err.text, 0);
 	if (rc && rc != SIMIDX_E_EXISTS && rc != SIMIDX_E_NOT_FOUND)
 		return rc == TL_TROUBLE ? rc : ld_end_fail(run, &err);

@@ -145,18 +145,6 @@ static int print_groups(void *arg, const simidx_pair_group *groups, size_t n)
 	return 0;
 }
 
-static int refuse(uint64_t pairs)
-{
-	return tl_error("there are %s pairs: --group prints pairs of fingerprints with their "
-			"documents, --all prints all pairs", tl_count(pairs));
-}
-
-/* Whether an error is about an index: then its text begins with the path. */
-static int is_of(const simidx_error *err, const struct qr_context *ctx)
-{
-	return ctx->index && tl_begins_with_path(err, ctx->path);
-}
-
 static int join(struct printing *p, struct qr_context *ctx, struct qr_context *other)
 {
 	simidx_join_options o = qr_join_options(ctx, &p->options->join);
@@ -176,9 +164,13 @@ static int join(struct printing *p, struct qr_context *ctx, struct qr_context *o
 	rc = simidx_pairs(ctx->index, other->index, &o, &taker, &err);
 	tl_progress_clear();
 	if (p->too_many)
-		return refuse(p->too_many);
+		return tl_error("there are %s pairs: --group prints pairs of fingerprints with "
+				"their documents, --all prints all pairs", tl_count(p->too_many));
+	/* The text of an error that is about one index begins with its path. */
+	if (rc && other->index && tl_begins_with_path(&err, other->path))
+		ctx = other;
 	if (rc && !tl_output_failed())
-		return qr_join_fail(is_of(&err, other) ? other : ctx, &err);
+		return qr_join_fail(ctx, &err);
 	return p->n ? TL_OK : TL_PARTLY;
 }
 

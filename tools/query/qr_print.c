@@ -123,12 +123,6 @@ static void print_row(FILE *out, const struct qr_context *ctx, const struct qr_q
 	putc('\n', out);
 }
 
-static void print_number(FILE *out, const struct qr_query *query, uint64_t number)
-{
-	print_name(out, query);
-	fprintf(out, "%llu\n", (unsigned long long)number);
-}
-
 /* ---- tables on a terminal ---- */
 
 #define GAP 2
@@ -250,13 +244,18 @@ static void print_line(FILE *out, const struct qr_context *ctx, const struct qr_
 	putc('\n', out);
 }
 
-static void print_number_line(FILE *out, const struct qr_context *ctx,
-			      const struct qr_query *query, uint64_t number)
+static void print_number(FILE *out, const struct qr_context *ctx, const struct qr_query *query,
+			 uint64_t number)
 {
-	if (query->show == QR_SHOW_EXISTS)
-		fprintf(out, "%*s  ", NUMBER_WIDTH, number ? "yes" : "no");
-	else
-		fprintf(out, "%*s  ", NUMBER_WIDTH, tl_count(number));
+	const char *shown = query->show != QR_SHOW_EXISTS ? tl_count(number) :
+			    number			  ? "yes" : "no";
+
+	if (!ctx->width) {
+		print_name(out, query);
+		fprintf(out, "%llu\n", (unsigned long long)number);
+		return;
+	}
+	fprintf(out, "%*s  ", NUMBER_WIDTH, shown);
 	tl_term_put(out, query->name, query->name_size, rest_width(ctx, query));
 	putc('\n', out);
 }
@@ -271,10 +270,7 @@ int qr_print_results(FILE *out, const struct qr_context *ctx, const struct qr_qu
 	if (ctx->json)
 		return qr_json_results(out, ctx, query, results, begun);
 	if (query->show != QR_SHOW_MATCHES) {
-		if (ctx->width)
-			print_number_line(out, ctx, query, count);
-		else
-			print_number(out, query, count);
+		print_number(out, ctx, query, count);
 		return qr_print_failed(out);
 	}
 	if (ctx->width && query->is_search && !begun)
