@@ -135,9 +135,9 @@ static const char *rule_of(const struct dd_evidence *evidence, const simidx_dedu
 
 /* A row of this run. */
 static void json_row(const struct dd_evidence *evidence, struct tl_json *json,
-		     const struct dd_name *name, const struct dd_fact *fact,
-		     const char *const key[N_KEYS])
+		     const struct dd_fact *fact, const char *const key[N_KEYS])
 {
+	const struct dd_name *name = &fact->name;
 	const struct in_columns *columns = &evidence->options->inputs.columns;
 	const struct in_format *format = dd_files_format(evidence->files, name->file);
 	char hash[17];
@@ -173,7 +173,7 @@ static int json_other(const struct dd_evidence *evidence, struct tl_json *json,
 	struct dd_keeper keeper;
 
 	if (reason->other) {
-		json_row(evidence, json, &reason->other->name, reason->other, keys[1]);
+		json_row(evidence, json, reason->other, keys[1]);
 		return 0;
 	}
 	if (dd_keepers_find(evidence->keepers, &reason->near, &keeper))
@@ -200,7 +200,7 @@ static int put_line(const struct dd_evidence *evidence, FILE *out, const struct 
 		tl_json_real(&json, "limit", 100 * evidence->options->similarity);
 	tl_json_string(&json, "rule", rule_of(evidence, &reason->near));
 	tl_json_bool(&json, "keep", reason->is_kept);
-	json_row(evidence, &json, &reason->row->name, reason->row, keys[0]);
+	json_row(evidence, &json, reason->row, keys[0]);
 	if (json_other(evidence, &json, reason))
 		return TL_TROUBLE;
 	json_excerpts(evidence, &json, reason);
@@ -212,9 +212,7 @@ int dd_evidence_put(struct dd_evidence *evidence, const struct dd_reason *reason
 {
 	FILE *out = dd_sink_out(evidence->sink);
 
-	if (!out)
-		return TL_TROUBLE;
-	if (put_line(evidence, out, reason))
+	if (!out || put_line(evidence, out, reason))
 		return TL_TROUBLE;
 	if (reason->is_kept)
 		evidence->near_misses++;
