@@ -49,15 +49,6 @@ static enum in_result take(struct in_reader *reader, size_t n, const char **byte
 	return rc;
 }
 
-static size_t little_endian(const char *bytes, size_t n)
-{
-	size_t value = 0;
-
-	while (n-- > 0)
-		value = value << 8 | (unsigned char)bytes[n];
-	return value;
-}
-
 /* Deliver the dictionary. */
 static enum in_result take_header(struct in_reader *reader, const char **header, size_t *size)
 {
@@ -75,12 +66,12 @@ static enum in_result take_header(struct in_reader *reader, const char **header,
 		return in_fail(reader, IN_FATAL,
 			       "version %u.%u of the .npy format; expected 1.0, 2.0 or 3.0",
 			       major, minor);
-	*size = little_endian(bytes + MAGIC_SIZE + 2, 2);
+	*size = (size_t)in_little_endian(bytes + MAGIC_SIZE + 2, 2);
 	if (major > 1) {
 		rc = take(reader, 2, &bytes);
 		if (rc != IN_ROW)
 			return rc;
-		*size |= little_endian(bytes, 2) << 16;
+		*size |= (size_t)in_little_endian(bytes, 2) << 16;
 	}
 	if (*size == 0 || *size > MAX_HEADER)
 		return in_fail(reader, IN_FATAL, "an .npy header of %zu bytes", *size);
@@ -208,8 +199,8 @@ static enum in_result next_npy(struct in_reader *reader, struct in_row *row)
 		return rc;
 	array->left--;
 	if (array->is_signed)
-		return in_signed_number(reader, in_le64(bytes), row);
-	return in_number(reader, in_le64(bytes), row);
+		return in_signed_number(reader, in_little_endian(bytes, 8), row);
+	return in_number(reader, in_little_endian(bytes, 8), row);
 }
 
 const struct in_format in_format_npy = {

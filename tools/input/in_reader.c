@@ -359,13 +359,13 @@ enum in_result in_next_bytes(struct in_reader *reader, size_t n, const unsigned 
 	return rc;
 }
 
-uint64_t in_le64(const unsigned char *bytes)
+uint64_t in_little_endian(const void *bytes, size_t n)
 {
+	const unsigned char *byte = bytes;
 	uint64_t value = 0;
-	int i;
 
-	for (i = 7; i >= 0; i--)
-		value = value << 8 | bytes[i];
+	while (n-- > 0)
+		value = value << 8 | byte[n];
 	return value;
 }
 

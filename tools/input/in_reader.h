@@ -196,8 +196,8 @@ void in_keep_head(struct in_reader *reader);
  */
 enum in_result in_next_bytes(struct in_reader *reader, size_t n, const unsigned char **bytes);
 
-/** A little-endian number. */
-uint64_t in_le64(const unsigned char *bytes);
+/** A little-endian number of so many bytes, at most 8. */
+uint64_t in_little_endian(const void *bytes, size_t n);
 
 /**
  * A fingerprint as the options say that it is written.

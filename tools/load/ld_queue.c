@@ -21,10 +21,8 @@
 /* Texts that wait, in bytes; one is always taken, however large. */
 #define MAX_WAITING ((size_t)64 << 20)
 
-enum state { FILLING, READY, DONE };
-
 struct batch {
-	enum state state; /* guarded by the queue's mutex */
+	int is_done; /* by a worker; guarded by the queue's mutex */
 	struct ld_item item[BATCH_ITEMS];
 	size_t n;
 	char *bytes; /* what the items point to */
@@ -108,7 +106,7 @@ static void *run_worker(void *ctx)
 				ld_item_sketch(&batch->item[i], worker->text, queue->bits,
 					       queue->flags);
 		pthread_mutex_lock(&queue->mutex);
-		batch->state = DONE;
+		batch->is_done = 1;
 		pthread_cond_signal(&queue->done);
 	}
 	pthread_mutex_unlock(&queue->mutex);
@@ -208,7 +206,7 @@ static void reset(struct ld_queue *queue, struct batch *batch)
 	queue->waiting -= batch->used;
 	batch->n = batch->used = 0;
 	batch->path = NULL;
-	batch->state = FILLING;
+	batch->is_done = 0;
 	/* What one large text needed is not kept. */
 	if (batch->room > BATCH_BYTES) {
 		free(batch->bytes);
@@ -224,7 +222,7 @@ static int hand_on_oldest(struct ld_queue *queue)
 	int code = 0;
 
 	pthread_mutex_lock(&queue->mutex);
-	while (batch->state != DONE)
+	while (!batch->is_done)
 		pthread_cond_wait(&queue->done, &queue->mutex);
 	pthread_mutex_unlock(&queue->mutex);
 	if (queue->ahead)
@@ -245,7 +243,7 @@ static int oldest_is_done(struct ld_queue *queue)
 	int done;
 
 	pthread_mutex_lock(&queue->mutex);
-	done = queue->batch[queue->oldest].state == DONE;
+	done = queue->batch[queue->oldest].is_done;
 	pthread_mutex_unlock(&queue->mutex);
 	return done;
 }
@@ -259,7 +257,6 @@ static struct batch *newest(struct ld_queue *queue)
 static void submit(struct ld_queue *queue)
 {
 	pthread_mutex_lock(&queue->mutex);
-	newest(queue)->state = READY;
 	queue->filling = 0;
 	queue->n_ready++;
 	pthread_cond_signal(&queue->work);
