@@ -48,6 +48,14 @@ unknown_packages() {
 	done
 }
 
+# Whether a folder is one of this one, and none of the sources.
+is_for_builds() {
+	case $1 in
+	'' | . | .. | ./* | ../* | */../* | */.. | /* | -*) return 1 ;;
+	esac
+	[ ! -e "$1" ] || [ -e "$1/config.log" ] || [ -z "$(ls -A "$1")" ]
+}
+
 # Whether configure, which may not be there yet, knows an option; or it sets a variable.
 is_for_configure() {
 	case $1 in
@@ -102,7 +110,14 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	-h | --help) usage && exit ;;
 	--build-only) test= ;;
-	--in) directory=${2:?--in needs a directory} && shift ;;
+	--in)
+		[ $# -gt 1 ] && is_for_builds "$2" || {
+			echo "check.sh: --in: expected a folder of this one, new or built in before, found '${2-}'" >&2
+			exit 2
+		}
+		directory=$2
+		shift
+		;;
 	*) break ;;
 	esac
 	shift

@@ -31,6 +31,12 @@ for option in --foo --with-foo --enable-foo -x foo; do
 	[ ! -s apt-get.log ] || fail "installed in spite of $option"
 done
 
+for directory in lib . ../x x/../lib /tmp/x ''; do
+	check_sh 2 --in "$directory"
+	says "check.sh: --in: expected a folder of this one, new or built in before, found '$directory'"
+	[ ! -s apt-get.log ] || fail "installed in spite of --in $directory"
+done
+
 # These are taken: apt is asked, and installs nothing here.
 for option in --with-hbase --with-redis --without-text --disable-tests --with-sanitizer=address --disable-static \
 	--prefix=/opt CFLAGS=-O0; do

@@ -38,7 +38,10 @@ n is --drop-list meant?
 v a terminal shows progress, unless -q is given
 u --stream prints what is new
 x is --exclude meant?
-S is one of these meant? --similarity, --stream, --summary, --spill
+S the last line has the bytes that can be deleted
+f is --drop-list meant?
+N nothing is asked, as nothing is deleted
+A hidden files are left out, unless --hidden is given
 y -h lists what there is
 END
 run 2 "$dedup" --frobnicate x
@@ -58,11 +61,13 @@ reference is --against meant?
 output-file is --output meant?
 in-place what is read stays as it is; results go to another file
 include find -name '*.txt' | ... --files-from - chooses by names
-minhash there is nothing to choose: doc/text.md
+minhash there is nothing to choose: doc/dedup.md
 jaccard is --similarity meant?
 min-similarity is --similarity meant?
 exclude-dir is --exclude meant?
-symlinks is --drop-list meant?
+symlinks links in directories are not followed
+exclude-index is --against meant?
+list is --files-from meant?
 verbose a terminal shows progress, unless -q is given
 max-depth find -maxdepth 1 | ... --files-from - chooses by depth
 jsonl -F jsonl reads such rows
@@ -97,7 +102,7 @@ says "unknown option '--update'; --mode replace stores a row in the place of ano
 run 2 "$dedup" --omitfirst file
 says "unknown option '--omitfirst'; is --drop-list meant?"
 run 2 "$dedup" --num_perm 128 file
-says "unknown option '--num_perm'; there is nothing to choose: doc/text.md"
+says "unknown option '--num_perm'; there is nothing to choose: doc/dedup.md"
 run 2 "$dedup" --ngram 5 file
 says "unknown option '--ngram'; a run has five words always"
 for option in --output -o; do
@@ -105,7 +110,7 @@ for option in --output -o; do
 	says "unknown option '$option'; results go to standard output: > FILE"
 done
 run 2 "$query" rm index
-says "unknown command 'rm'; is delete meant?"
+says "unknown command 'rm'; delete deletes documents, 'rm -r INDEX' an index"
 run 2 "$query" groups index
 says "unknown command 'groups'; is clusters meant?"
 run 2 "$query" fsck index
@@ -113,8 +118,17 @@ says "unknown command 'fsck'; is verify meant?"
 run 2 "$query" import index file
 says "unknown command 'import'; 'simidx-load INDEX INPUT' makes and fills an index"
 [ ! -e index ] || fail 'an index was made'
-run 2 "$query" drop index
-says "unknown command 'drop'; is delete meant?"
+run 2 "$query" -k 3 search index 0
+says "unknown option '-k'; the options of a command come behind it: simidx-query search ..."
+# What is the beginning of an option of ours, and an option of others.
+run 2 "$query" search --max 5 index 0
+says "unknown option '--max'; is --limit meant?"
+run 2 "$query" search --max-can 5 no-index 0
+says 'no-index: no index'
+for word in search load help; do
+	run 2 "$dedup" $word file
+	says "there is no file '$word'; "
+done
 run 2 "$query" diff a b
 says "'simidx-query similar A B' two texts"
 run 2 "$query" search index --id 3
@@ -154,11 +168,37 @@ says 'standard input needs its format, such as -F jsonl; of a list of names: --f
 run 2 "$dedup" </dev/null
 says "INPUT is missing: '-' is standard input, and --files-from - a list of names there"
 run 2 "$load" --files-from docs new
-says 'docs: is a directory (-r loads the files in it)'
+says 'docs: is a directory (-r reads the files in it)'
 run 2 "$load" new https://example.org/a
 says 'nothing is fetched: curl -s URL | ... -F FORMAT -'
 
+for tool in dups summary rejects; do
+	run 2 "$dedup" --$tool plain.txt
+	says "INPUT is missing: --$tool has taken 'plain.txt'"
+done
+run 2 "$load" plain.txt
+says 'INDEX is missing: simidx-load INDEX plain.txt'
+run 2 "$query" dump ix out.tsv
+says "dump: one argument too many: 'out.tsv'; results go to standard output: > FILE"
+run 2 "$query" backup ix -
+says "backup: '-' is standard output, and DEST is a directory"
+[ ! -e ./- ] || fail 'a directory was made'
+# Its files of locks are no documents.
+run 2 "$load" -r new ix
+says 'ix: is an index, and INPUTs are files'
+run 2 "$dedup" -r ix
+says 'ix: is an index, and INPUTs are files'
+run 1 "$dedup" @list
+says '; --files-from FILE reads a list of names'
+run 1 "$dedup" –r
+says "; an option begins with '-', and this with another dash"
+
 # ---- inputs of another kind ----
+
+printf '%s\n' 81985529216486895 -2 >decimal
+run 1 "$load" -F lines new decimal
+says 'decimal:1: fingerprint: expected 1 to 16 hexadecimal digits, found 17; of decimal numbers: --fp-encoding dec or sdec'
+says 'decimal:2: fingerprint: expected 1 to 16 hexadecimal digits, found '"'-'"' in place of digit 1; of decimal numbers: --fp-encoding dec or sdec'
 
 run 1 "$load" -F lines new plain.txt
 says "plain.txt:1: fingerprint: expected 1 to 16 hexadecimal digits, found 'o' in place of digit 1; of a text in each line: -F tsv --text-field 1"
@@ -185,10 +225,21 @@ if [ -n "${SX_JSON-}" ]; then
 	says '; of a fingerprint in each line: -F lines'
 	[ ! -e new ] || fail 'an index was made of nothing'
 	run 0 "$load" --label-field nope new rows.jsonl
-	says 'simidx-load: no row has the member that --label-field names'
+	says 'simidx-load: no row has "nope" (--label-field)'
 	echo '{"fp":"ff00000000000000","nope":"x"}' >more.jsonl
 	run 0 "$load" --label-field nope new rows.jsonl more.jsonl
 	grep -q 'no row has' err && fail 'told, though a row has the member'
+	rm -rf new
+	run 0 "$load" --times --time nope --id-field n new rows.jsonl
+	says 'no row has "nope" (--time): all times are unknown'
+	grep -q 'id-field' err && fail 'a member is there'
+	echo '{"title":"one two three four five","body":"six seven eight nine"}' >titles.jsonl
+	if [ -n "${SX_TEXT-}" ]; then
+		run 0 "$dedup" --text-field 'title, body' titles.jsonl
+		says 'no row has " body" (--text-field)'
+		run 0 "$dedup" --text-field title,body titles.jsonl
+		grep -q 'no row has' err && fail 'both members are there'
+	fi
 fi
 
 if [ -n "${SX_TEXT-}" ]; then
@@ -202,6 +253,10 @@ if [ -n "${SX_TEXT-}" ]; then
 	says '--top goes with texts, and the queries are fingerprints; --limit N prints N documents'
 	run 0 "$dedup" plain.txt
 	says 'there is nothing to compare it with; a file with a text in each line is read by -F tsv --text-field 1'
+	run 0 "$dedup" --exclude '{a,b}' -r docs
+	says "--exclude '{a,b}' left out nothing: a pattern has *, ? and [...] alone; --exclude may be given again"
+	run 0 "$query" idf --min-texts 1000 docs/1
+	says 'no word is in 1,000 texts (--min-texts)'
 	run 0 "$dedup" docs/1 docs/2
 	grep -q 'nothing to compare' err && fail 'two files are not one'
 	printf 'url,Body\nhttp://a,one two three\n' >rows.csv
@@ -215,6 +270,8 @@ if [ -n "${SX_TEXT-}" ]; then
 	says 'some.db: is an SQLite database: sqlite3 -csv FILE '"'SELECT ...' | ... -F csv -"
 	says 'some.zip: is an archive: unpack it, and give -r its directory'
 	run 1 "$dedup" rows.csv --header --text-field Body clean.csv
-	says 'clean.csv: cannot open: No such file or directory; if it is to be written: > FILE'
+	says 'clean.csv: is not there; what is found is not written to it, but to standard output: > FILE'
+	run 1 "$dedup" docs/1 docs/no.csv
+	grep -q 'is not there; ' err && fail 'told of a name that is mistyped'
 fi
 finish

@@ -114,7 +114,7 @@ says 'simidx-load: missing: cannot open: No such file'
 run 2 "$load" fresh -F lines -r missing
 says 'simidx-load: missing: cannot open: No such file or directory'
 run 2 "$load" fresh directory
-says 'simidx-load: directory: is a directory (-r loads the files in it)'
+says 'simidx-load: directory: is a directory (-r reads the files in it)'
 # Directories without a file, as a script gives them that has made the wrong one.
 mkdir -p vain/deep hides
 echo text >hides/.hidden

@@ -51,7 +51,7 @@ for name in rows.tsv.xz rows.bz2; do
 	for tool in "$load xz" "$dedup"; do
 		# shellcheck disable=SC2086
 		run 2 $tool $name
-		says "$name: .xz and .bz2 are not read: xz -dc FILE | ... -F FORMAT - unpacks it"
+		says "$name: .xz and .bz2 are not read: xz -dc or bzip2 -dc FILE | ... -F FORMAT - unpacks it"
 	done
 done
 

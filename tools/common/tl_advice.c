@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Letters to put in, take away or change to make one word of another; of long ones, the start. */
 static size_t edit_distance(const char *a, const char *b)
@@ -61,7 +62,19 @@ static const struct {
 	{ "hard-link", "drop-list" },  { "move", "drop-list" },   { "max-size", "max-bytes" },
 	{ "hardlink", "drop-list" },   { "symlink", "drop-list" }, { "interactive", "drop-list" },
 	{ "summarize", "summary" },    { "recurse", "recursive" }, { "input-format", "format" },
-	{ "jaccard", "similarity" },   { "symlinks", "drop-list" }, { "trash", "drop-list" },
+	{ "jaccard", "similarity" },   { "trash", "drop-list" },  { "remove", "drop-list" },
+	{ "cutoff", "similarity" },    { "percent", "similarity" }, { "score", "similarity" },
+	{ "path", "files-from" },      { "list", "files-from" },  { "ignore", "exclude" },
+	{ "filter", "exclude" },       { "sep", "delimiter" },	  { "separator", "delimiter" },
+	{ "db", "index" },	       { "state", "index" },	  { "cache", "index" },
+	{ "compare", "against" },      { "base", "against" },	  { "exclude-index", "against" },
+	{ "not-in", "against" },       { "continue", "resume" },  { "outdir", "output-dir" },
+	{ "streaming", "stream" },     { "explain", "evidence" }, { "why", "evidence" },
+	{ "report", "summary" },       { "cores", "threads" },	  { "nproc", "threads" },
+	{ "parallel", "threads" },     { "name", "label-field" }, { "to-delete", "drop-list" },
+	{ "knn", "nearest" },	       { "min-score", "accept" }, { "since", "newer-than" },
+	{ "max", "limit" },	       { "output-format", "json" }, { "json-lines", "format" },
+	{ "docs", "documents" },       { "rows", "documents" },
 	{ "ngram", "grams" },	       { "n-grams", "grams" },	  { "ngram-size", "grams" },
 	{ "shingle", "grams" },	       { "lang", "stem" },
 	{ "batch", "commit" },	       { "batch-size", "commit" }, { "head", "limit" },
@@ -82,6 +95,7 @@ static const struct {
 static const struct {
 	const char *theirs, *needs, *instead;
 } without[] = {
+	{ "output", "mode", "the index is the first operand: simidx-load INDEX INPUT" },
 	{ "output", NULL, "results go to standard output: > FILE" },
 	{ "ext", "files-from", "find -name '*.txt' | ... --files-from - chooses by names" },
 	{ "include", "files-from", "find -name '*.txt' | ... --files-from - chooses by names" },
@@ -96,12 +110,12 @@ static const struct {
 	{ "progress", "quiet", "a terminal shows progress, unless -q is given" },
 	{ "verbose", "quiet", "a terminal shows progress, unless -q is given" },
 	{ "debug", "quiet", "a terminal shows progress, unless -q is given" },
-	{ "minhash", "stream", "there is nothing to choose: doc/text.md" },
-	{ "hash", "stream", "there is nothing to choose: doc/text.md" },
-	{ "lang", "stream", "there is nothing to choose: doc/text.md" },
-	{ "num-perm", "stream", "there is nothing to choose: doc/text.md" },
-	{ "seed", "stream", "there is nothing to choose: doc/text.md" },
-	{ "bands", "stream", "there is nothing to choose: doc/text.md" },
+	{ "minhash", "stream", "there is nothing to choose: doc/dedup.md" },
+	{ "hash", "stream", "there is nothing to choose: doc/dedup.md" },
+	{ "lang", "stream", "there is nothing to choose: doc/dedup.md" },
+	{ "num-perm", "stream", "there is nothing to choose: doc/dedup.md" },
+	{ "seed", "stream", "there is nothing to choose: doc/dedup.md" },
+	{ "bands", "stream", "there is nothing to choose: doc/dedup.md" },
 	{ "ngram", "stream", "a run has five words always" },
 	{ "n-grams", "stream", "a run has five words always" },
 	{ "ngram-size", "stream", "a run has five words always" },
@@ -109,6 +123,31 @@ static const struct {
 	{ "stop", "stream", "words are compared as they are, and none is left out" },
 	{ "stopwords", "stream", "words are compared as they are, and none is left out" },
 	{ "noempty", "stream", "an empty file is near to nothing" },
+	{ "noprompt", "drop-list", "nothing is asked, as nothing is deleted" },
+	{ "immediate", "drop-list", "nothing is asked, as nothing is deleted" },
+	{ "yes", "drop-list", "nothing is asked, as nothing is deleted" },
+	{ "symlinks", "drop-list", "links in directories are not followed" },
+	{ "follow", "drop-list", "links in directories are not followed" },
+	{ "hardlinks", "drop-list", "a file of several names counts once" },
+	{ "nohidden", "hidden", "hidden files are left out, unless --hidden is given" },
+	{ "show-size", "drop-list", "the last line has the bytes that can be deleted" },
+	{ "sameline", "drop-list", "groups have a line for each file; --drop-list prints names" },
+	{ "groups", "drop-list", "groups are printed anyway" },
+	{ "clusters", "drop-list", "groups are printed anyway" },
+	{ "newest", "drop-list", "--keep newest chooses the one that stays" },
+	{ "oldest", "drop-list", "--keep oldest chooses the one that stays" },
+	{ "longest", "drop-list", "--keep longest is the default" },
+	{ "first", "drop-list", "--keep first chooses the one that stays" },
+	{ "encoding", "files-from", "texts are UTF-8: iconv -f FROM -t UTF-8 makes it" },
+	{ "charset", "files-from", "texts are UTF-8: iconv -f FROM -t UTF-8 makes it" },
+	{ "maxdepth", "files-from", "find -maxdepth 1 | ... --files-from - chooses by depth" },
+	{ "name", "files-from", "find -name '*.txt' | ... --files-from - chooses by names" },
+	{ "glob", "files-from", "find -name '*.txt' | ... --files-from - chooses by names" },
+	{ "inplace", "stream", "what is read stays as it is; results go to another file" },
+	{ "dry-run", "mode", "nothing tries a load without storing" },
+	{ "stopwords", "stem", "--stop leaves words out" },
+	{ "language", "stem", "--stem takes endings of English words away" },
+	{ "duplicates", "dups", "groups are printed anyway; of --stream --dups writes them" },
 	{ "sort", "json", "what is printed has columns: | sort -k 2" },
 	{ "no-hidden", "hidden", "hidden files are left out, unless --hidden is given" },
 	{ "jsonl", "format", "-F jsonl reads such rows" },
@@ -202,6 +241,27 @@ static const char *find_part(const char *word, const char *const *names)
 	return found;
 }
 
+/* A long option as it was given, without dashes and value, as names are written. */
+static void read_word(const char *spelled, char word[64])
+{
+	size_t length = strcspn(spelled, "=");
+
+	snprintf(word, 64, "%.*s", (int)(length > 2 ? length - 2 : 0), spelled + 2);
+	for (char *c = word; *c; c++)
+		*c = *c == '_' ? '-' : *c;
+}
+
+int tl_means_other(const char *spelled, const char *const *names)
+{
+	char word[64];
+
+	if (strncmp(spelled, "--", 2) != 0)
+		return 0;
+	read_word(spelled, word);
+	return !find_name(word, strlen(word), names) &&
+	       (find_instead(word, names) || find_other_name(word, names));
+}
+
 void tl_refuse_name(const char *spelled, const char *const *names)
 {
 	size_t length = strcspn(spelled, "="), begins = 0, used = 0;
@@ -216,16 +276,14 @@ void tl_refuse_name(const char *spelled, const char *const *names)
 			used += (size_t)snprintf(could + used, sizeof(could) - used, "%s--%s",
 						 used ? ", " : "", names[i]);
 	}
-	snprintf(word, sizeof(word), "%.*s", (int)(length > 2 ? length - 2 : 0), spelled + 2);
-	for (char *c = word; *c; c++)
-		*c = *c == '_' ? '-' : *c;
+	read_word(spelled, word);
 	instead = find_instead(word, names);
 	nearest = find_other_name(word, names);
 	if (!nearest && !is_of_others(word))
 		nearest = tl_nearest_word(word, names);
 	if (!nearest && !is_of_others(word))
 		nearest = find_part(word, names);
-	if (begins > 1 && !instead)
+	if (begins > 1 && !instead && !find_other_name(word, names))
 		tl_usage_error("option '%s' could be %s", spelled, could);
 	else if (nearest)
 		tl_usage_error("unknown option '%s'; is --%s meant?", spelled, nearest);
@@ -241,6 +299,9 @@ static const struct {
 	const char *name;
 } other_letters[] = {
 	{ 'G', "min-size" }, { 'd', "delete" },	 { 'd', "distance" }, { 'j', "jobs" },
+	{ 'A', "nohidden" }, { 'H', "hardlinks" }, { 'N', "noprompt" }, { 'S', "show-size" },
+	{ 'T', "list" },     { 'f', "omitfirst" }, { 'i', "ignore-case" }, { 'm', "summarize" },
+	{ 's', "symlinks" },
 	{ 'n', "dry-run" },  { 'n', "head" },	 { 'o', "output" },   { 'u', "unique" },
 	{ 'v', "progress" }, { 'x', "exclude" },
 };
@@ -290,4 +351,22 @@ void tl_refuse_letter(int letter, const char *const *names, const char *letters)
 		tl_usage_error("unknown option '-%c'; is %s meant?", letter, could);
 	else
 		tl_usage_error("unknown option '-%c'; -h lists what there is", letter);
+}
+
+int tl_refuse_word(const char *word)
+{
+	static const char *const words[] = { "search", "get", "dump", "pairs", "clusters", "stats",
+					     "verify", "repair", "delete", "similar" };
+
+	if (access(word, F_OK) == 0)
+		return 0;
+	if (strcmp(word, "help") == 0)
+		return tl_usage_error("there is no file 'help'; --help prints what there is");
+	if (strcmp(word, "load") == 0)
+		return tl_usage_error("there is no file 'load'; simidx-load INDEX INPUT loads");
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(word, words[i]) == 0)
+			return tl_usage_error("there is no file '%s'; it is a command of "
+					      "simidx-query", word);
+	return 0;
 }

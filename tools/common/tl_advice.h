@@ -21,10 +21,22 @@ const char *tl_nearest_word(const char *word, const char *const *words);
 void tl_refuse_name(const char *spelled, const char *const *names);
 
 /**
- * The same of a letter.
+ * Whether a long option, which may be the beginning of one of ours, is what other programs call
+ * something else.
+ */
+int tl_means_other(const char *spelled, const char *const *names);
+
+/**
+ * As tl_refuse_name(), of a letter.
  *
  * @param letters  those that options have; others may stand between them
  */
 void tl_refuse_letter(int letter, const char *const *names, const char *letters);
+
+/**
+ * Refuse the first INPUT of a tool without commands if there is no such file, and it is a command
+ * of another one. Returns 0, or TL_TROUBLE with a message.
+ */
+int tl_refuse_word(const char *word);
 
 #endif /* TL_ADVICE_H */

@@ -145,7 +145,8 @@ int tl_index_error(const char *path, const simidx_error *err)
 		advise_engine(path, err);
 	/* The library names the flag, as it knows of no options. */
 	if (path && strstr(err->text, "(SIMIDX_OPEN_STATIC)"))
-		tl_notice("%s: 'simidx-query --static' opens it so", path);
+		tl_notice("%s: 'simidx-query --static' opens it so, to read; with 'backup' it "
+			  "makes a copy that is yours", path);
 	return TL_TROUBLE;
 }
 

@@ -218,20 +218,55 @@ static int set(const struct slot *slot, char *text)
 
 /* ---- the command line ---- */
 
-static void refuse(const struct slots *slots, int c, char **argv)
+static void list_names(const struct slots *slots, const char *names[MAX_OPTIONS + 1])
 {
-	const char *spelled = argv[optind - 1], *names[MAX_OPTIONS + 1] = { NULL };
-
 	for (int i = 0; i < slots->n; i++)
 		names[i] = slots->longs[i].name;
+	names[slots->n] = NULL;
+}
+
+/* The command that an option stands before, which would be one of its own. */
+static const char *later_command(const struct tl_command *command, char **argv)
+{
+	for (char **word = argv + optind; command->commands && *word; word++)
+		if (tl_find_command(command, *word))
+			return *word;
+	return NULL;
+}
+
+static void refuse(const struct tl_command *command, const struct slots *slots, int c,
+		   char **argv)
+{
+	const char *spelled = argv[optind - 1], *names[MAX_OPTIONS + 1];
+	const char *later = later_command(command, argv);
+
+	list_names(slots, names);
 	if (c == ':')
 		tl_usage_error("option '%s' needs a value", spelled);
 	else if (optopt >= BY_NAME)
 		tl_usage_error("option '%s' takes no value", spelled);
+	else if (later)
+		tl_usage_error("unknown option '%s'; the options of a command come behind it: %s "
+			       "%s ...", spelled, tl_program(), later);
 	else if (optopt)
 		tl_refuse_letter(optopt, names, slots->shorts);
 	else
 		tl_refuse_name(spelled, names);
+}
+
+/* A long option that is cut, of which other programs have what is left as another one. */
+static int is_misread(const struct slots *slots, const struct tl_option *row, char **argv)
+{
+	const char *spelled = optarg == argv[optind - 1] ? argv[optind - 2] : argv[optind - 1];
+	const char *names[MAX_OPTIONS + 1];
+
+	if (strcspn(spelled, "=") >= strlen(row->name) + 2)
+		return 0;
+	list_names(slots, names);
+	if (!tl_means_other(spelled, names))
+		return 0;
+	tl_refuse_name(spelled, names);
+	return 1;
 }
 
 /* No file and no index has an empty name; a script wrote "$name" without a value. */
@@ -253,39 +288,48 @@ static int refuse_empty(const struct tl_command *command, int n, char **operands
 	return TL_PROCEED;
 }
 
-static const char *advise_dash(void)
+/* An option whose value is a file that is there: it may have been meant for an operand. */
+static struct { const char *name, *value; } taken;
+
+static int refuse_missing(const char *prefix, int length, const char *word, const char *dash)
 {
-	return isatty(STDIN_FILENO) ? "" : ": '-' is standard input";
+	if (taken.name)
+		return tl_usage_error("%s%.*s is missing: --%s has taken '%s'", prefix, length,
+				      word, taken.name, taken.value);
+	return tl_usage_error("%s%.*s is missing%s", prefix, length, word,
+			      isatty(STDIN_FILENO) ? "" : dash);
 }
+
+#define DASH ": '-' is standard input"
 
 int tl_refuse_no_input(void)
 {
-	const char *list = isatty(STDIN_FILENO) ? "" : ", and --files-from - a list of names there";
-
-	return tl_usage_error("INPUT is missing%s%s", advise_dash(), list);
+	return refuse_missing("", 5, "INPUT", DASH ", and --files-from - a list of names there");
 }
 
 /* The number of operands fits, or say what is missing. */
 static int check_operands(const struct tl_command *command, int n, char **operands)
 {
-	const char *word = command->operands, *prefix = command->program ? command->name : "";
-	const char *between = command->program ? ": " : "";
+	const char *word = command->operands;
+	char prefix[32] = "";
 	int length, i;
 
+	if (command->program)
+		snprintf(prefix, sizeof(prefix), "%s: ", command->name);
 	if (n > command->most && command->most)
-		return tl_usage_error("%s%sone argument too many: '%s'", prefix, between,
-				      operands[command->most]);
+		return tl_usage_error("%sone argument too many: '%s'%s", prefix,
+				      operands[command->most],
+				      access(operands[command->most], F_OK) ?
+					      "; results go to standard output: > FILE" : "");
 	if (n > command->most)
-		return tl_usage_error("%s%stakes no arguments, found '%s'", prefix, between,
-				      operands[0]);
+		return tl_usage_error("%stakes no arguments, found '%s'", prefix, operands[0]);
 	if (n >= command->least)
 		return refuse_empty(command, n, operands);
 	for (i = 0; i < n && strchr(word, ' '); i++)
 		word = strchr(word, ' ') + 1;
 	length = (int)strcspn(word, " .");
-	return tl_usage_error("%s%s%.*s is missing%s", prefix, between, length, word,
-			      strncmp(word, "INPUT", 5) && strncmp(word, "QUERY", 5) ?
-				      "" : advise_dash());
+	return refuse_missing(prefix, length, word,
+			      strncmp(word, "INPUT", 5) && strncmp(word, "QUERY", 5) ? "" : DASH);
 }
 
 static int print_version(void)
@@ -305,9 +349,11 @@ static int take_all(const struct tl_command *command, const struct slots *slots,
 		for (i = 0; i < slots->n && c != BY_NAME + i && c != slots->of[i].row->letter; i++)
 			;
 		if (c == '?' || c == ':' || i == slots->n) {
-			refuse(slots, c, argv);
+			refuse(command, slots, c, argv);
 			return TL_TROUBLE;
 		}
+		if (c >= BY_NAME && is_misread(slots, slots->of[i].row, argv))
+			return TL_TROUBLE;
 		if (slots->of[i].row->kind == TL_KIND_HELP)
 			return tl_help_print(command, c >= BY_NAME);
 		if (slots->of[i].row->kind == TL_KIND_VERSION)
@@ -316,6 +362,10 @@ static int take_all(const struct tl_command *command, const struct slots *slots,
 			*(const char **)(void *)slots->of[i].given = slots->of[i].row->name;
 		if (set(&slots->of[i], optarg))
 			return TL_TROUBLE;
+		if (optarg && !access(optarg, F_OK)) {
+			taken.name = slots->of[i].row->name;
+			taken.value = optarg;
+		}
 	}
 	if (command->commands)
 		return TL_PROCEED;

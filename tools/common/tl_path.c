@@ -93,12 +93,22 @@ static int is_foreign(const char *path)
 	return !stat(path, &status) && status.st_uid != geteuid();
 }
 
+static int has_file(const char *directory, const char *name)
+{
+	char path[4096];
+	int n = snprintf(path, sizeof(path), "%s/%s", directory, name);
+
+	return n < (int)sizeof(path) && access(path, F_OK) == 0;
+}
+
 int tl_path_is_index(const char *path)
 {
-	char data[4096];
-	int n = snprintf(data, sizeof(data), "%s/" TL_DATA_FILE, path);
+	return has_file(path, TL_DATA_FILE);
+}
 
-	return n < (int)sizeof(data) && access(data, F_OK) == 0;
+int tl_path_has_locks(const char *path)
+{
+	return has_file(path, TL_READERS_FILE) && has_file(path, TL_LOCK_FILE);
 }
 
 int tl_path_is_foreign(const char *path)

@@ -42,6 +42,9 @@ int tl_path_is_missing(const char *path, simidx_error *err);
 /** Whether a directory looks like an index: it has the data file of one. */
 int tl_path_is_index(const char *path);
 
+/** Whether a directory that looks like an index has its files of locks, too. */
+int tl_path_has_locks(const char *path);
+
 /**
  * Whether an index that is there, or its directory, belongs to another user than the one that runs
  * this.

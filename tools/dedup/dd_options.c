@@ -3,6 +3,7 @@
 
 #include "dedup/dd_options.h"
 
+#include "common/tl_advice.h"
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 #include "dedup/dd_memory.h"
@@ -453,7 +454,9 @@ static int check_together(struct dd_options *options)
 	if (options->pairs + options->drop_list + options->stream > 1)
 		return tl_usage_error("only one of --pairs, --drop-list and --stream can be given");
 	if (!options->stream && only_of_stream(options))
-		return tl_usage_error("%s goes with --stream", only_of_stream(options));
+		return tl_usage_error("%s goes with --stream%s", only_of_stream(options),
+				      options->output ? "; groups go to standard output: > FILE" :
+							"");
 	if (options->output && options->output_dir)
 		return tl_usage_error("--output and --output-dir exclude each other");
 	if (options->output_dir && !*options->output_dir)
@@ -530,6 +533,7 @@ static int check_indexes(const struct dd_options *options)
 static int take_operands(struct dd_options *options, char **operands, size_t n)
 {
 	struct in_files_options *inputs = &options->inputs;
+	const char *reason;
 	struct stat status;
 	size_t directories = 0;
 
@@ -541,12 +545,18 @@ static int take_operands(struct dd_options *options, char **operands, size_t n)
 	inputs->n_operands = n;
 	if (!n && !inputs->lists.n)
 		return tl_refuse_no_input();
+	if (n && tl_refuse_word(operands[0]))
+		return TL_TROUBLE;
 	for (size_t i = 0; i < n; i++) {
 		if (!inputs->recursive && tl_path_is_index(operands[i]))
 			return tl_usage_error("%s is an index, and INPUTs are files: --index and "
 					      "--against name indexes", operands[i]);
 		directories += !stat(operands[i], &status) && S_ISDIR(status.st_mode);
 	}
+	if (n == 2 && stat(operands[1], &status) &&
+	    in_format_of_path(operands[1], &reason) == in_format_of_path(operands[0], &reason))
+		tl_notice("%s: is not there; what is found is not written to it, but to standard "
+			  "output: > FILE", operands[1]);
 	if (n && directories == n && !inputs->recursive && !inputs->lists.n)
 		return tl_usage_error("%s: is a directory: -r reads the files in it", operands[0]);
 	if (in_files_check_dash(inputs) != TL_PROCEED || check_together(options) != TL_PROCEED ||

@@ -200,8 +200,9 @@ static void tell_limit(const struct dd_summary *all, const struct dd_options *op
 {
 	const struct in_files_options *inputs = &options->inputs;
 
-	if (all->documents == 1 && inputs->n_operands == 1 && !inputs->recursive &&
-	    !inputs->format && !inputs->lists.n && !options->stream && !options->against.n)
+	if (all->documents == 1 && all->texts == 1 && inputs->n_operands == 1 &&
+	    !inputs->recursive && !inputs->format && !inputs->lists.n && !options->stream &&
+	    !options->against.n)
 		tl_notice("there is nothing to compare it with; a file with a text in each line "
 			  "is read by -F tsv --text-field 1");
 	if (all->texts > 1 && !options->similarity_given && !options->stream &&

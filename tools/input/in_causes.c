@@ -37,9 +37,6 @@ static void write_count(const struct in_causes *causes, enum in_cause cause, cha
 	case IN_NO_STRING:
 		snprintf(out, size, "%s a %s that is no string", rows_have, causes->field);
 		break;
-	case IN_NO_LABEL:
-		snprintf(out, size, "no row has the member that --label-field names");
-		break;
 	case IN_NAMES:
 		snprintf(out, size, "%s like a header, and %s taken as a text: --header",
 			 tl_counted(n, "line looks", "lines look"), n == 1 ? "was" : "were");
@@ -53,21 +50,38 @@ static void write_count(const struct in_causes *causes, enum in_cause cause, cha
 	}
 }
 
+/* Members that options name and no row has. */
+static void tell_unseen(const struct in_causes *causes)
+{
+	const struct in_columns *columns = causes->unseen_of;
+	struct in_name names[IN_MOST_TEXTS];
+	size_t n = columns && columns->text ? in_columns_names(columns->text, names) : 0;
+
+	if (causes->unseen & IN_UNSEEN_ID)
+		tl_notice("no row has \"%s\" (--id-field)", columns->id);
+	if (causes->unseen & IN_UNSEEN_LABEL)
+		tl_notice("no row has \"%s\" (--label-field)", columns->label);
+	if (causes->unseen & IN_UNSEEN_TIME)
+		tl_notice("no row has \"%s\" (--time): all times are unknown", columns->time);
+	for (size_t i = 0; i < n; i++)
+		if (causes->unseen & (uint32_t)IN_UNSEEN_TEXT << i)
+			tl_notice("no row has \"%.*s\" (--text-field)", (int)names[i].size,
+				  names[i].name);
+}
+
 void in_causes_tell(const struct in_causes *causes, uint64_t rows)
 {
 	char count[160], advice[512];
 
 	for (int i = 0; i < IN_N_CAUSES; i++) {
-		if (!causes->cause[i].n || (i == IN_NO_LABEL && causes->cause[i].n < rows))
+		if (!causes->cause[i].n)
 			continue;
 		write_count(causes, (enum in_cause)i, count, sizeof(count));
 		*advice = '\0';
 		if (i == IN_NO_FIELD && causes->cause[i].n >= rows / WRONG_SHARE)
 			write_advice(causes, advice, sizeof(advice));
-		if (i == IN_NO_LABEL)
-			tl_notice("%s", count);
-		else
-			tl_notice("%s (%s%s%s)", count, causes->cause[i].n == 1 ? "" : "first: ",
-				  causes->cause[i].first, advice);
+		tl_notice("%s (%s%s%s)", count, causes->cause[i].n == 1 ? "" : "first: ",
+			  causes->cause[i].first, advice);
 	}
+	tell_unseen(causes);
 }

@@ -9,6 +9,8 @@
 #ifndef IN_CAUSES_H
 #define IN_CAUSES_H
 
+#include "input/in_columns.h"
+
 #include <stdint.h>
 
 /** Causes that are counted. */
@@ -17,7 +19,6 @@ enum in_cause {
 	IN_NO_STRING,   /* it is there and no string */
 	IN_NO_OBJECT,   /* a line is no JSON object */
 	IN_FEW_COLUMNS, /* a row of a table ends before the columns that are needed */
-	IN_NO_LABEL,    /* the member that --label-field names is missing; the row is taken */
 	IN_NAMES,       /* the first row looks like names of columns, and is taken as a text */
 	IN_N_CAUSES
 };
@@ -31,6 +32,17 @@ struct in_causes {
 	char field[80];           /* how the member is called, in quotes */
 	char names[240];          /* strings that the first row without it has */
 	char longest[80];         /* the longest of these */
+	/* Members that options name and no object has had so far, as bits: IN_UNSEEN_...; and
+	   whose they are, NULL before the first object. */
+	uint32_t unseen;
+	const struct in_columns *unseen_of;
+};
+
+enum in_unseen {
+	IN_UNSEEN_ID = 1,
+	IN_UNSEEN_LABEL = 2,
+	IN_UNSEEN_TIME = 4,
+	IN_UNSEEN_TEXT = 8 /* the first one of a list; and so on */
 };
 
 /**

@@ -376,7 +376,7 @@ static int check_path(const char *path, int may_be_directory, int may_recurse,
 	if (!may_be_directory && S_ISDIR(status->st_mode))
 		return tl_error("%s: is %s", path,
 				tl_path_is_index(path) ? "an index, and INPUTs are files" :
-				may_recurse ? "a directory (-r loads the files in it)" :
+				may_recurse ? "a directory (-r reads the files in it)" :
 					      "a directory: name the files in it");
 	return faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) ?
 		       tl_error("%s: cannot open: %s", path, strerror(errno)) : 0;
@@ -423,6 +423,8 @@ static int check_operand(const char *path, const struct in_files_options *option
 	if (!options->may_be_missing &&
 	    check_path(path, options->recursive, options->may_recurse, &status))
 		return TL_TROUBLE;
+	if (S_ISDIR(status.st_mode) && tl_path_is_index(path) && tl_path_has_locks(path))
+		return tl_error("%s: is an index, and INPUTs are files", path);
 	if (S_ISDIR(status.st_mode) && !format)
 		format = &in_format_text;
 	if (check_format(path, format, &options->columns))

@@ -68,9 +68,9 @@ const struct in_format *in_format_of_path(const char *path, const char **reason)
 		if (!ends_in(path, n, suffixes[i].suffix))
 			continue;
 		if (!suffixes[i].format)
-			*reason = ".xz and .bz2 are not read: xz -dc FILE | ... -F FORMAT - "
-				  "unpacks it; -F FORMAT also says what it is if the name "
-				  "misleads";
+			*reason = ".xz and .bz2 are not read: xz -dc or bzip2 -dc FILE | ... -F "
+				  "FORMAT - unpacks it; -F FORMAT also says what it is if the "
+				  "name misleads";
 		return suffixes[i].format;
 	}
 	return &in_format_text;

@@ -522,8 +522,6 @@ static enum in_result take_key(struct in_reader *reader, struct in_row *row, con
 	value = member(object, label_key(reader));
 	if (rc == IN_ROW && value)
 		rc = take_label(reader, row, value, label_key(reader));
-	else if (rc == IN_ROW && reader->columns->label)
-		in_count_cause(reader, IN_NO_LABEL);
 	value = reader->columns->label ? NULL : json_object_get(object, "label_hex");
 	if (rc == IN_ROW && value)
 		rc = take_label_hex(reader, row, value);
@@ -534,6 +532,8 @@ enum in_result in_jsonl_row(struct in_reader *reader, const json_t *object, stru
 {
 	enum in_result rc = IN_ROW;
 
+	if (!reader->causes.unseen_of || reader->causes.unseen)
+		in_member_see(&reader->causes, reader->columns, object);
 	if (!reader->columns->texts_only)
 		rc = take_key(reader, row, object);
 	if (rc == IN_ROW && reader->columns->keys_only) {

@@ -98,6 +98,9 @@ void in_leave_tell(const struct in_leave_options *options, const struct in_left_
 		if (!(counts->matched >> i & 1) && is_path(options->exclude.at[i]))
 			tl_notice("--exclude '%s' left out nothing: paths begin below the "
 				  "directory that is searched", options->exclude.at[i]);
+		else if (!(counts->matched >> i & 1) && strpbrk(options->exclude.at[i], "{|,\\$"))
+			tl_notice("--exclude '%s' left out nothing: a pattern has *, ? and [...] "
+				  "alone; --exclude may be given again", options->exclude.at[i]);
 	if (counts->large)
 		tl_notice("%s of more than %s bytes %s left out (first: %s)",
 			  tl_counted(counts->large, "file", "files"),

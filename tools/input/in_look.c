@@ -113,19 +113,37 @@ static int look_at_rows(const struct in_format *format, const char *bytes, size_
 	return *reason != '\0';
 }
 
+int in_look_is_decimal(const char *line, size_t n)
+{
+	size_t i = n && *line == '-';
+
+	while (i < n && line[i] >= '0' && line[i] <= '9')
+		i++;
+	return n && i == n;
+}
+
 const char *in_look_advise(const struct in_format *format, const char *line, size_t n)
 {
 	const char *at = skip_blanks(line, line + n);
 	int is_lines = format == &in_format_lines;
+	size_t left = (size_t)(line + n - at), commas = 0, blanks = 0;
 
-	if (at == line + n || *at == '{' || *at == '[' || (!is_lines && format != &in_format_jsonl))
+	if (!left || *at == '{' || *at == '[' || (!is_lines && format != &in_format_jsonl))
 		return "";
-	if (memchr(at, '\t', (size_t)(line + n - at)))
+	for (size_t i = 0; i < left; i++) {
+		if ((unsigned char)at[i] < ' ' && at[i] != '\t')
+			return "";
+		commas += at[i] == ',';
+		blanks += at[i] == ' ';
+	}
+	if (is_lines && in_look_is_decimal(line, n))
+		return "; of decimal numbers: --fp-encoding dec or sdec";
+	if (memchr(at, '\t', left))
 		return "; of columns between tabs: -F tsv";
-	if (memchr(at, ',', (size_t)(line + n - at)))
-		return "; of columns between commas: -F csv";
-	if (memchr(at, ' ', (size_t)(line + n - at)))
+	if (blanks && blanks >= 2 * commas)
 		return "; of a text in each line: -F tsv --text-field 1";
+	if (commas)
+		return "; of columns between commas: -F csv";
 	return is_lines ? "" : "; of a fingerprint in each line: -F lines";
 }
 

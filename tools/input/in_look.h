@@ -28,6 +28,9 @@
 int in_look_at(const char *path, const struct in_format *format, const char *bytes, size_t n,
 	       char reason[IN_LOOK_SIZE]);
 
+/** Whether a line is a decimal number. */
+int in_look_is_decimal(const char *line, size_t n);
+
 /**
  * The first line was rejected: what the rows may be instead, as the end of a sentence; "" if
  * nothing is known of it.

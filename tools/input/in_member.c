@@ -93,6 +93,41 @@ enum in_found_text in_member_text(const json_t *object, const char *list, struct
 	return IN_TEXT_FOUND;
 }
 
+/* ---- members that no object has ---- */
+
+static void see(struct in_causes *causes, enum in_unseen bit, const json_t *object,
+		const char *name, size_t size)
+{
+	if (causes->unseen & bit && in_member(object, name, size))
+		causes->unseen &= ~(uint32_t)bit;
+}
+
+void in_member_see(struct in_causes *causes, const struct in_columns *columns,
+		   const json_t *object)
+{
+	struct in_name names[IN_MOST_TEXTS];
+	size_t n = columns->text && strchr(columns->text, ',') &&
+		   !json_object_get(object, columns->text) ?
+			   in_columns_names(columns->text, names) : 0;
+
+	if (!causes->unseen_of) {
+		causes->unseen_of = columns;
+		causes->unseen = (columns->id ? IN_UNSEEN_ID : 0) |
+				 (columns->label ? IN_UNSEEN_LABEL : 0) |
+				 (columns->time ? IN_UNSEEN_TIME : 0) |
+				 (uint32_t)IN_UNSEEN_TEXT * ((1u << n) - 1);
+	}
+	if (columns->id)
+		see(causes, IN_UNSEEN_ID, object, columns->id, strlen(columns->id));
+	if (columns->label)
+		see(causes, IN_UNSEEN_LABEL, object, columns->label, strlen(columns->label));
+	if (columns->time)
+		see(causes, IN_UNSEEN_TIME, object, columns->time, strlen(columns->time));
+	for (size_t i = 0; i < n; i++)
+		see(causes, (enum in_unseen)((uint32_t)IN_UNSEEN_TEXT << i), object,
+		    names[i].name, names[i].size);
+}
+
 /* ---- names to be told ---- */
 
 /* What is collected. */

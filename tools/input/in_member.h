@@ -12,6 +12,7 @@
 
 #include <jansson.h>
 
+#include "input/in_causes.h"
 #include "input/in_room.h"
 
 /**
@@ -42,6 +43,13 @@ enum in_found_text {
  */
 enum in_found_text in_member_text(const json_t *object, const char *list, struct in_room *room,
 				  const char **text, size_t *size);
+
+/**
+ * Note which of the members that options name an object has. One text alone that is missing is a
+ * reason to reject the row, and told as such.
+ */
+void in_member_see(struct in_causes *causes, const struct in_columns *columns,
+		   const json_t *object);
 
 /**
  * The names of all members that are strings, as --text-field takes them: in quotes, with commas

@@ -75,16 +75,20 @@ static char separator(const struct in_reader *reader)
 
 const char *in_advise_open(const char *path)
 {
-	const char *reason;
-
 	if (errno != ENOENT)
 		return "";
 	if (strstr(path, "://"))
 		return "; nothing is fetched: curl -s URL | ... -F FORMAT -";
 	if (strpbrk(path, "*?"))
 		return "; a shell replaces * and ? where files match, and not in quotes";
-	if (in_format_of_path(path, &reason) != &in_format_text)
-		return "; if it is to be written: > FILE";
+	if (*path == '@')
+		return "; --files-from FILE reads a list of names";
+	if (strchr(path, '\n'))
+		return "; it looks like several names, a line each: leave -0 out";
+	if (*path == '{')
+		return "; that is a row, and a list has names of files: rows are in an INPUT";
+	if (strncmp(path, "\u2013", 3) == 0 || strncmp(path, "\u2014", 3) == 0)
+		return "; an option begins with '-', and this with another dash";
 	return "";
 }
 

@@ -189,16 +189,16 @@ static enum in_result check_header(struct in_reader *reader, const struct wanted
 	if (columns->text && !table->n_texts && i < wanted->n_names)
 		return in_fail(reader, IN_FATAL, "the header names no column \"%.*s\", but %s%s",
 			       (int)wanted->names[i].size, wanted->names[i].name, what,
-			       n == 1 && strpbrk(what, ";|") ? DELIMITER : "");
+			       n == 1 && strpbrk(what, ";|,\t") ? DELIMITER : "");
 	if (!table->fp && !table->n_texts && !columns->keys_only)
 		return in_fail(reader, IN_FATAL, "the header names no column \"%s\", but %s%s",
 			       wanted->fp, what,
-			       n == 1 && strpbrk(what, ";|") ? DELIMITER :
+			       n == 1 && strpbrk(what, ";|,\t") ? DELIMITER :
 			       columns->fp ? "" :
 				       "; --fp-field or --text-field tells which it is");
 	if (missing)
 		return in_fail(reader, IN_FATAL, "the header names no column \"%s\", but %s%s",
-			       missing, what, n == 1 && strpbrk(what, ";|") ? DELIMITER : "");
+			       missing, what, n == 1 && strpbrk(what, ";|,\t") ? DELIMITER : "");
 	return IN_ROW;
 }
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <simidx_load.h>
 
@@ -436,6 +437,9 @@ static int take_operands(struct ld_options *options, char **operands, size_t n)
 	inputs->n_operands = n - 1;
 	if (options->merge_only)
 		return ld_check_merge_only(options);
+	if (!ld_has_inputs(options) && !options->from.n && !tl_path_is_index(options->index) &&
+	    !access(options->index, F_OK))
+		return tl_usage_error("INDEX is missing: simidx-load INDEX %s", options->index);
 	if (!ld_has_inputs(options) && !options->from.n)
 		return tl_refuse_no_input();
 	if (is_file(options->index))

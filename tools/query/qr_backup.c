@@ -5,6 +5,8 @@
 
 #include "common/tl_msg.h"
 
+#include <string.h>
+
 #include <simidx_check.h>
 
 static int fail(const struct qr_context *ctx, const char *copy, const simidx_error *err)
@@ -24,6 +26,8 @@ static int run_backup(struct qr_context *ctx, int argc, char **argv)
 
 	if (code != TL_PROCEED)
 		return code;
+	if (strcmp(argv[optind], "-") == 0)
+		return tl_usage_error("backup: '-' is standard output, and DEST is a directory");
 	rc = qr_try_open(ctx, &err);
 	if (rc)
 		return qr_fail_damaged(ctx, &err);

@@ -168,7 +168,7 @@ static void print_word(const struct word *word, uint64_t n_texts)
 static int print_words(struct words *words, uint64_t min_texts)
 {
 	struct word *word = words->slot;
-	size_t i, n = 0;
+	size_t i, n = 0, n_printed = 0;
 
 	for (i = 0; i < words->n_slots; i++)
 		if (word[i].n_with)
@@ -177,8 +177,12 @@ static int print_words(struct words *words, uint64_t min_texts)
 	if (n)
 		qsort(word, n, sizeof(*word), by_bytes);
 	for (i = 0; i < n && !tl_output_failed(); i++)
-		if (word[i].size && word[i].n_with >= min_texts)
+		if (word[i].size && word[i].n_with >= min_texts) {
 			print_word(&word[i], words->n_texts);
+			n_printed++;
+		}
+	if (n && !n_printed)
+		tl_notice("no word is in %s texts (--min-texts)", tl_count(min_texts));
 	tl_notice("%zu word%s in %llu text%s", n, n == 1 ? "" : "s",
 		  (unsigned long long)words->n_texts, words->n_texts == 1 ? "" : "s");
 	return tl_output_failed() ? TL_TROUBLE : words->n_texts ? TL_OK : TL_PARTLY;

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What is asked. */
 struct request {
@@ -132,8 +133,8 @@ static int run_plan(struct qr_context *ctx, int argc, char **argv)
 
 	if (code != TL_PROCEED)
 		return code;
-	if (optind < argc && *argv[optind] && !argv[optind][strspn(argv[optind], "0123456789")] &&
-	    !tl_path_is_index(argv[optind]))
+	if (optind < argc && strchr("123456789", *argv[optind]) && *argv[optind] &&
+	    access(argv[optind], F_OK))
 		return tl_usage_error("plan: --documents %s says how many there are", argv[optind]);
 	if (optind < argc && take_from_index(ctx, &request, argv[optind]))
 		return TL_TROUBLE;

@@ -95,7 +95,8 @@ const struct tl_command qr_program = {
 static const struct {
 	const char *theirs, *ours;
 } other_names[] = {
-	{ "rm", "delete" },    { "remove", "delete" },  { "list", "dump" },  { "ls", "dump" },
+	{ "rm", "delete deletes documents, 'rm -r INDEX' an index" },
+	{ "remove", "delete" },  { "list", "dump" },  { "ls", "dump" },
 	{ "info", "stats" },   { "check", "verify" },   { "find", "search" }, { "copy", "backup" },
 	{ "cp", "backup" },    { "count", "stats" },    { "size", "stats" }, { "fsck", "verify" },
 	{ "vacuum", "compact" }, { "shrink", "compact" }, { "du", "stats" }, { "cat", "dump" },
@@ -104,7 +105,11 @@ static const struct {
 	{ "join", "'simidx-load --from A --from B INDEX' joins indexes" },
 	{ "diff", "diff <(simidx-query dump A) <(simidx-query dump B) compares two indexes, "
 		  "'simidx-query similar A B' two texts" },
-	{ "drop", "delete" },  { "grep", "search" },
+	{ "drop", "delete deletes documents, 'rm -r INDEX' an index" },
+	{ "grep", "search" },	   { "lookup", "get" },	     { "fix", "repair" },
+	{ "recover", "repair" },   { "optimize", "compact" }, { "snapshot", "backup" },
+	{ "duplicates", "clusters" }, { "similarity", "similar" },
+	{ "explain", "'simidx-query search --explain INDEX QUERY' tells how it is looked up" },
 	{ "load", "'simidx-load INDEX INPUT' makes and fills an index" },
 	{ "add", "'simidx-load INDEX INPUT' makes and fills an index" },
 	{ "insert", "'simidx-load INDEX INPUT' makes and fills an index" },
