@@ -216,7 +216,8 @@ static const struct tl_option rows[] = {
 		       "a document is lost only if it is damaged wherever it stands. A document "
 		       "whose second fingerprint is lost is marked, and searches judge it by the "
 		       "first one alone. The new index has the plan, layout, profile, mark and "
-		       "next id of INDEX, which is only read.") },
+		       "next id of INDEX, which is only read. If the header that has the next id "
+		       "is lost, which is told, ids that were given may be given again.") },
 	{ TL_PARAGRAPH("In an index with times a document whose time is lost has none: it is kept, "
 		       "and 'simidx-query delete --older-than' never deletes it, until simidx-load "
 		       "--touch or --mode replace gives it one.") },
