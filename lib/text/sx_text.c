@@ -37,27 +37,62 @@ static int split_words(simidx_text *text, const uint8_t *utf8, size_t size, simi
 	return rc ? rc : sx_words_split(&text->words, &text->units, err);
 }
 
+/**
+ * Hand on Han characters and runs of letters of one stretch. What is ASCII needs no ICU, and
+ * between the islands no token goes on.
+ */
+static int each_run(simidx_text *text, int unspaced, const uint8_t *utf8, size_t size,
+		    sx_take_token *take, void *ctx, simidx_error *err)
+{
+	size_t pos, island, end;
+	int rc = SIMIDX_OK;
+
+	for (pos = 0; pos < size && !rc; pos = end) {
+		island = sx_ascii_island(utf8, pos, size, &end);
+		rc = sx_ascii_split(utf8 + pos, island - pos, &text->token, take, ctx, err);
+		if (rc || island == end)
+			continue;
+		rc = normalise(text, utf8 + island, end - island, err);
+		if (!rc)
+			rc = sx_han_split(text->units.at, text->units.n, unspaced, &text->token,
+					  take, ctx, err);
+	}
+	return rc;
+}
+
+static int is_ascii(const uint8_t *bytes, size_t n)
+{
+	uint8_t all = 0;
+
+	for (size_t i = 0; i < n; i++)
+		all |= bytes[i];
+	return all < 0x80;
+}
+
 /** Count the words and pairs, and triples, of one stretch where they lie. */
 static int count_stretch(simidx_text *text, const uint8_t *utf8, size_t size,
 			 sx_triples *triples, simidx_error *err)
 {
 	sx_words *words = &text->words;
-	int rc;
+	int has_ascii_least = text->has_least && is_ascii(utf8, size);
+	int rc = split_words(text, utf8, size, err);
 
-	rc = split_words(text, utf8, size, err);
 	while (!rc) {
 		rc = sx_words_fill(words, err);
 		if (rc || words->n == words->n_old)
 			break;
 		sx_words_hash(words);
 		rc = sx_features_count(&text->features, words, err);
-		if (text->has_least && !rc)
-			rc = sx_least_add(&text->least, words, &text->spare, &text->token,
-					  err);
+		if (has_ascii_least && !rc)
+			rc = sx_least_add(&text->least, words, &text->token, err);
 		if (triples && !rc)
 			rc = sx_triples_add(triples, words->hash + words->n_old,
 					    words->n - words->n_old, err);
 	}
+	if (rc || !text->has_least || has_ascii_least)
+		return rc;
+	rc = each_run(text, 1, utf8, size, sx_least_take, &text->least, err);
+	sx_least_flush(&text->least);
 	return rc;
 }
 
@@ -96,29 +131,6 @@ static int each_word(simidx_text *text, const uint8_t *utf8, size_t size, sx_tak
 	return rc;
 }
 
-/**
- * Hand on Han characters and runs of letters of one stretch. What is ASCII needs no ICU, and
- * between the islands no token goes on.
- */
-static int each_run(simidx_text *text, const uint8_t *utf8, size_t size, sx_take_token *take,
-		    void *ctx, simidx_error *err)
-{
-	int unspaced = text->settings.tokens == SX_TOKENS_UNSPACED, rc = SIMIDX_OK;
-	size_t pos, island, end;
-
-	for (pos = 0; pos < size && !rc; pos = end) {
-		island = sx_ascii_island(utf8, pos, size, &end);
-		rc = sx_ascii_split(utf8 + pos, island - pos, &text->token, take, ctx, err);
-		if (rc || island == end)
-			continue;
-		rc = normalise(text, utf8 + island, end - island, err);
-		if (!rc)
-			rc = sx_han_split(text->units.at, text->units.n, unspaced, &text->token,
-					  take, ctx, err);
-	}
-	return rc;
-}
-
 /** Hand on single characters of one stretch. */
 static int each_char(simidx_text *text, const uint8_t *utf8, size_t size, sx_take_token *take,
 		     void *ctx, simidx_error *err)
@@ -144,7 +156,8 @@ int sx_text_tokens(simidx_text *text, const uint8_t *utf8, size_t size, sx_take_
 		else if (text->settings.tokens == SX_TOKENS_CHARS)
 			rc = each_char(text, utf8, n, take, ctx, err);
 		else
-			rc = each_run(text, utf8, n, take, ctx, err);
+			rc = each_run(text, text->settings.tokens == SX_TOKENS_UNSPACED, utf8, n,
+				      take, ctx, err);
 	}
 	return rc;
 }

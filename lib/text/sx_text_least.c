@@ -55,7 +55,7 @@ static void add_runs(sx_least *least, const uint64_t *token, size_t n)
 }
 
 /* Tokens that have come; those that no run ends with are the last ones of runs to come. */
-static void flush(sx_least *least)
+void sx_least_flush(sx_least *least)
 {
 	size_t n = least->n_tokens > RUN - 1 ? least->n_tokens - (RUN - 1) : 0;
 
@@ -68,7 +68,7 @@ static void add_tokens(sx_least *least, const uint64_t *token, size_t n)
 {
 	for (size_t some; n; token += some, n -= some) {
 		if (least->n_tokens == SX_LEAST_TOKENS)
-			flush(least);
+			sx_least_flush(least);
 		some = SX_LEAST_TOKENS - least->n_tokens;
 		some = some < n ? some : n;
 		memcpy(least->token + least->n_tokens, token, some * sizeof(*token));
@@ -76,22 +76,13 @@ static void add_tokens(sx_least *least, const uint64_t *token, size_t n)
 	}
 }
 
-static int take_token(void *ctx, const char *bytes, size_t size, simidx_error *err)
+int sx_least_take(void *ctx, const char *bytes, size_t size, simidx_error *err)
 {
 	uint64_t token = simidx_feature_hash(bytes, size);
 
 	(void)err;
 	add_tokens(ctx, &token, 1);
 	return SIMIDX_OK;
-}
-
-/* A word of which it is not known whether it is one token. */
-static int add_word(sx_least *least, const char *word, size_t size, sx_units *units,
-		    sx_bytes *token, simidx_error *err)
-{
-	int rc = sx_decode(units, (const uint8_t *)word, size, err);
-
-	return rc ? rc : sx_han_split(units->at, units->n, 1, token, take_token, least, err);
 }
 
 /* A letter or digit of ASCII, as folded words have them. */
@@ -112,8 +103,7 @@ static size_t count_others(const char *bytes, size_t n)
 	return others;
 }
 
-int sx_least_add(sx_least *least, const sx_words *words, sx_units *units, sx_bytes *token,
-		 simidx_error *err)
+int sx_least_add(sx_least *least, const sx_words *words, sx_bytes *token, simidx_error *err)
 {
 	size_t i = words->n_old, n = words->n - i, from = sx_words_start(words, i);
 	int rc = SIMIDX_OK;
@@ -127,11 +117,12 @@ int sx_least_add(sx_least *least, const sx_words *words, sx_units *units, sx_byt
 			size_t size = words->end[i] - from;
 
 			if (count_others(word, size))
-				rc = add_word(least, word, size, units, token, err);
+				rc = sx_ascii_split((const uint8_t *)word, size, token,
+						    sx_least_take, least, err);
 			else
 				add_tokens(least, &words->hash[i], 1);
 		}
-	flush(least);
+	sx_least_flush(least);
 	return rc;
 }
 

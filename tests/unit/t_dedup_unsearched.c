@@ -12,8 +12,10 @@
 #include <simidx_info.h>
 #include <simidx_text.h>
 
+#include "dedup/sd_shingles.h"
 #include "support/sxt.h"
 #include "support/sxt_dedup.h"
+#include "support/sxt_text.h"
 
 #define ROWS 2000
 #define WORDS 120
@@ -195,7 +197,7 @@ static void make_short(sxt_rng *rng)
 {
 	static const struct { const char *before, *after; } form[] = {
 		{ "", " " }, { "a", "_b " }, { "\u00e9t\u00e9", "-x, " }, { "\u6771", " " },
-		{ "A", ".5 " },
+		{ "A", ".5 " }, { "", "\ub144 " }, { "\u3005", " " }, { "", "_\u0301 " },
 	};
 
 	for (size_t i = 0; i < ROWS; i++) {
@@ -204,7 +206,7 @@ static void make_short(sxt_rng *rng)
 		char *to = text[i];
 
 		for (size_t k = 0; k < n; k++) {
-			size_t f = sxt_rng_below(rng, 5);
+			size_t f = sxt_rng_below(rng, 8);
 
 			to += sprintf(to, "%s%u%s", form[f].before,
 				      (unsigned)sxt_rng_below(rng, 9999), form[f].after);
@@ -226,6 +228,72 @@ START_TEST(test_short_texts)
 	sxt_rng_init(&rng, 42);
 	make_short(&rng);
 	compare(ways[_i], ROWS / 4, ROWS / 3, 3 * ROWS / 4);
+}
+END_TEST
+
+/* Write a code point. */
+static char *put_utf8(char *to, unsigned c)
+{
+	if (c < 0x80) {
+		*to++ = (char)c;
+		return to;
+	}
+	if (c >= 0x10000)
+		*to++ = (char)(0xf0 | c >> 18);
+	if (c >= 0x800)
+		*to++ = (char)(c >= 0x10000 ? 0x80 | (c >> 12 & 63) : 0xe0 | c >> 12);
+	*to++ = (char)(c >= 0x800 ? 0x80 | (c >> 6 & 63) : 0xc0 | c >> 6);
+	*to++ = (char)(0x80 | (c & 63));
+	return to;
+}
+
+/* The least hashes of short texts are those of all their shingles: of each, that is, as many. With
+   this character in all places of words. */
+static void check_least(simidx_text *maker, struct sd_shingler *shingler, struct sd_shingles *set,
+			unsigned c)
+{
+	static const char *const form[] = {
+		"one two * three", "1* *2 a* *b", "_* *_ a_* *_a", "'* a'*", "\u6771* *\u6771",
+		"\uac00* *\uac00", "** 3.*", "\u00e9* *\u0436 four five six seven",
+	};
+	char utf8[256], *to;
+	simidx_sketch sketch;
+
+	for (size_t f = 0; f < sizeof(form) / sizeof(*form); f++) {
+		to = utf8 + sprintf(utf8, "before this ");
+		for (const char *from = form[f]; *from; from++)
+			if (*from == '*')
+				to = put_utf8(to, c);
+			else
+				*to++ = *from;
+		to += sprintf(to, " and behind it");
+		sketch = sxt_sketch_of_text(maker, utf8, (size_t)(to - utf8));
+		sxt_must_sx(sd_shingles_make(shingler, utf8, (size_t)(to - utf8), set, &err),
+			    SIMIDX_OK);
+		if (set->n < SIMIDX_SKETCH_MOST_LEAST)
+			sxt_must_eq(sketch.n_least, set->n);
+	}
+}
+
+START_TEST(test_least_hashes_are_of_all_shingles)
+{
+	static const unsigned odd[] = { 0xad, 0x301, 0x483, 0x5b0, 0x200d, 0x2e80, 0x3005, 0x3006,
+					0x303b, 0xac00, 0xd7a3, 0xff21, 0x16fe2, 0x1f600 };
+	struct sd_shingles set = { 0 };
+	struct sd_shingler *shingler;
+	simidx_text *maker;
+
+	ck_assert_sx(simidx_text_open(NULL, &maker, &err), SIMIDX_OK);
+	ck_assert_sx(sd_shingler_open(&shingler, &err), SIMIDX_OK);
+	for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++)
+		check_least(maker, shingler, &set, odd[i]);
+	/* In short runs some of all. */
+	for (unsigned c = 1; c < 0x20000; c += sxt_is_long() ? 1 : c < 0x600 ? 1 : 23)
+		if (c < 0xd800 || c > 0xdfff)
+			check_least(maker, shingler, &set, c);
+	sd_shingles_free(&set);
+	sd_shingler_close(shingler);
+	simidx_text_close(maker);
 }
 END_TEST
 
@@ -331,6 +399,7 @@ END_TEST
 static const sxt_test tests[] = {
 	{ &test_decisions_are_the_same, 0, 3 },
 	{ &test_short_texts, 0, 3 },
+	{ &test_least_hashes_are_of_all_shingles, 0, 1 },
 	{ &test_counts_are_the_same, 0, 1 },
 	{ &test_where_all_are_searched, 0, 1 },
 	{ &test_other_documents_in_the_index, 0, 1 },
