@@ -51,7 +51,7 @@ unknown_packages() {
 # Whether a folder is one of this one, and none of the sources.
 is_for_builds() {
 	case $1 in
-	'' | . | .. | ./* | ../* | */../* | */.. | /* | -*) return 1 ;;
+	'' | . | .. | */* | -*) return 1 ;;
 	esac
 	[ ! -e "$1" ] || [ -e "$1/config.log" ] || [ -z "$(ls -A "$1")" ]
 }

@@ -115,7 +115,7 @@ static void join_index(struct bench *b, struct contestant *c, struct bn_found *f
 
 	o.radius = b->radius;
 	o.threads = c->threads;
-	o.memory = b->memory << 20;
+	o.memory = b->memory;
 	o.tmpdir = b->dir;
 	o.planned = note_plan;
 	o.progress = looks ? note_progress : NULL;
@@ -352,7 +352,8 @@ int main(int argc, char **argv)
 		{ 'k', "radius", "K", BN_SMALL, &b->radius, "1 to 7 (3)" },
 		{ 't', "threads", "N", BN_SMALL, &b->threads,
 		  "simidx with 1 thread, and again with N (1)" },
-		{ 'm', "memory", "MIB", BN_COUNT, &b->memory, "that simidx may use (256)" },
+		{ 'm', "memory", "SIZE", BN_BYTES, &b->memory,
+		  "that simidx may use, such as 1G (256M)" },
 		{ 'o', "only", "NAME,...", BN_TEXT, &b->only,
 		  "simidx, arrays, blocks-B (all; of blocks, K + 1 and K + 2)" },
 		{ 'r', "rounds", "N", BN_SMALL, &b->rounds, "(5)" },
@@ -376,7 +377,7 @@ int main(int argc, char **argv)
 	b->plans = "4x16";
 	b->radius = 3;
 	b->threads = 1;
-	b->memory = 256;
+	b->memory = (uint64_t)256 << 20;
 	b->rounds = 5;
 	b->dir = ".";
 	bn_parse(&usage, argc, argv);

@@ -31,7 +31,7 @@ for option in --foo --with-foo --enable-foo -x foo; do
 	[ ! -s apt-get.log ] || fail "installed in spite of $option"
 done
 
-for directory in lib . ../x x/../lib /tmp/x ''; do
+for directory in lib . ../x lib/x /tmp/x ''; do
 	check_sh 2 --in "$directory"
 	says "check.sh: --in: expected a folder of this one, new or built in before, found '$directory'"
 	[ ! -s apt-get.log ] || fail "installed in spite of --in $directory"

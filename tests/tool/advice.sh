@@ -67,7 +67,6 @@ min-similarity is --similarity meant?
 exclude-dir is --exclude meant?
 symlinks links in directories are not followed
 exclude-index is --against meant?
-list is --files-from meant?
 verbose a terminal shows progress, unless -q is given
 max-depth find -maxdepth 1 | ... --files-from - chooses by depth
 jsonl -F jsonl reads such rows
@@ -131,6 +130,12 @@ for word in search load help; do
 done
 run 2 "$query" diff a b
 says "'simidx-query similar A B' two texts"
+run 2 "$load" --label=x
+says 'INDEX is missing'
+run 2 "$query" -xq stats index
+says "unknown option '-x'; the options of a command come behind it: simidx-query stats ..."
+run 2 "$query" pairs no-index ix
+says 'no-index: no index'
 run 2 "$query" search index --id 3
 says "unknown option '--id'; 'simidx-query get --id INDEX N' looks a document up"
 
@@ -183,6 +188,14 @@ says "dump: one argument too many: 'out.tsv'; results go to standard output: > F
 run 2 "$query" backup ix -
 says "backup: '-' is standard output, and DEST is a directory"
 [ ! -e ./- ] || fail 'a directory was made'
+run 2 "$query" backup ix copy more
+says "backup: one argument too many: 'more'"
+grep -q 'standard output' err && fail 'a copy goes to standard output'
+mkdir empty
+run 2 "$load" empty </dev/null
+says 'INPUT is missing'
+run 2 "$dedup" --stream --index ix </dev/null
+says "INPUT is missing: '-' is standard input"
 # Its files of locks are no documents.
 run 2 "$load" -r new ix
 says 'ix: is an index, and INPUTs are files'
@@ -210,12 +223,14 @@ done
 printf '\377\376a\0' >wide.csv
 run 2 "$load" new wide.csv
 says 'wide.csv: is UTF-16: iconv -f UTF-16 -t UTF-8 FILE | ... -F csv - reads it'
+run 1 "$load" -F lines --fp-encoding dec new - <<<99999999999999999999
+grep -q 'of decimal numbers' err && fail 'advice that was taken'
 [ ! -e new ] || fail 'an index was made of nothing'
 
 if [ -n "${SX_JSON-}" ]; then
 	echo '{"fp":"00000000000000ff","n":1}' >rows.jsonl
 	for format in csv tsv lines; do
-		run 2 "$load" -F $format new rows.jsonl
+		run 1 "$load" -F $format new rows.jsonl
 		says 'rows.jsonl: has a JSON object in its first line: -F jsonl reads it'
 	done
 	run 1 "$load" -F jsonl new table.txt
@@ -229,6 +244,9 @@ if [ -n "${SX_JSON-}" ]; then
 	echo '{"fp":"ff00000000000000","nope":"x"}' >more.jsonl
 	run 0 "$load" --label-field nope new rows.jsonl more.jsonl
 	grep -q 'no row has' err && fail 'told, though a row has the member'
+	rm -rf new
+	run 0 "$load" --label-field nope new more.jsonl rows.jsonl
+	grep -q 'no row has' err && fail 'told, though a row of the first file has the member'
 	rm -rf new
 	run 0 "$load" --times --time nope --id-field n new rows.jsonl
 	says 'no row has "nope" (--time): all times are unknown'
@@ -271,7 +289,13 @@ if [ -n "${SX_TEXT-}" ]; then
 	says 'some.zip: is an archive: unpack it, and give -r its directory'
 	run 1 "$dedup" rows.csv --header --text-field Body clean.csv
 	says 'clean.csv: is not there; what is found is not written to it, but to standard output: > FILE'
-	run 1 "$dedup" docs/1 docs/no.csv
+	run 1 "$dedup" docs/1 docs/no
 	grep -q 'is not there; ' err && fail 'told of a name that is mistyped'
+	run 0 "$dedup" -F tsv --text-field 1 rows.csv - </dev/null
+	grep -q 'is not there; ' err && fail 'told of standard input'
+	# Objects may be what a column has.
+	echo '{"a":1}' >objects.tsv
+	run 0 "$dedup" --text-field 1 objects.tsv
+	says 'objects.tsv: has a JSON object in its first line: -F jsonl reads it'
 fi
 finish

@@ -64,7 +64,7 @@ static const struct {
 	{ "summarize", "summary" },    { "recurse", "recursive" }, { "input-format", "format" },
 	{ "jaccard", "similarity" },   { "trash", "drop-list" },  { "remove", "drop-list" },
 	{ "cutoff", "similarity" },    { "percent", "similarity" }, { "score", "similarity" },
-	{ "path", "files-from" },      { "list", "files-from" },  { "ignore", "exclude" },
+	{ "path", "files-from" },      { "ignore", "exclude" },
 	{ "filter", "exclude" },       { "sep", "delimiter" },	  { "separator", "delimiter" },
 	{ "db", "index" },	       { "state", "index" },	  { "cache", "index" },
 	{ "compare", "against" },      { "base", "against" },	  { "exclude-index", "against" },
@@ -123,21 +123,21 @@ static const struct {
 	{ "stop", "stream", "words are compared as they are, and none is left out" },
 	{ "stopwords", "stream", "words are compared as they are, and none is left out" },
 	{ "noempty", "stream", "an empty file is near to nothing" },
-	{ "noprompt", "drop-list", "nothing is asked, as nothing is deleted" },
-	{ "immediate", "drop-list", "nothing is asked, as nothing is deleted" },
-	{ "yes", "drop-list", "nothing is asked, as nothing is deleted" },
-	{ "symlinks", "drop-list", "links in directories are not followed" },
-	{ "follow", "drop-list", "links in directories are not followed" },
-	{ "hardlinks", "drop-list", "a file of several names counts once" },
+	{ "noprompt", "prefer", "nothing is asked, as nothing is deleted" },
+	{ "immediate", "prefer", "nothing is asked, as nothing is deleted" },
+	{ "yes", "prefer", "nothing is asked, as nothing is deleted" },
+	{ "symlinks", "prefer", "links in directories are not followed" },
+	{ "follow", "prefer", "links in directories are not followed" },
+	{ "hardlinks", "prefer", "a file of several names counts once" },
 	{ "nohidden", "hidden", "hidden files are left out, unless --hidden is given" },
-	{ "show-size", "drop-list", "the last line has the bytes that can be deleted" },
-	{ "sameline", "drop-list", "groups have a line for each file; --drop-list prints names" },
-	{ "groups", "drop-list", "groups are printed anyway" },
-	{ "clusters", "drop-list", "groups are printed anyway" },
-	{ "newest", "drop-list", "--keep newest chooses the one that stays" },
-	{ "oldest", "drop-list", "--keep oldest chooses the one that stays" },
-	{ "longest", "drop-list", "--keep longest is the default" },
-	{ "first", "drop-list", "--keep first chooses the one that stays" },
+	{ "show-size", "prefer", "the last line has the bytes that can be deleted" },
+	{ "sameline", "prefer", "groups have a line for each file; --drop-list prints names" },
+	{ "groups", "prefer", "groups are printed anyway" },
+	{ "clusters", "prefer", "groups are printed anyway" },
+	{ "newest", "prefer", "--keep newest chooses the one that stays" },
+	{ "oldest", "prefer", "--keep oldest chooses the one that stays" },
+	{ "longest", "prefer", "--keep longest is the default" },
+	{ "first", "prefer", "--keep first chooses the one that stays" },
 	{ "encoding", "files-from", "texts are UTF-8: iconv -f FROM -t UTF-8 makes it" },
 	{ "charset", "files-from", "texts are UTF-8: iconv -f FROM -t UTF-8 makes it" },
 	{ "maxdepth", "files-from", "find -maxdepth 1 | ... --files-from - chooses by depth" },
@@ -150,9 +150,9 @@ static const struct {
 	{ "duplicates", "dups", "groups are printed anyway; of --stream --dups writes them" },
 	{ "sort", "json", "what is printed has columns: | sort -k 2" },
 	{ "no-hidden", "hidden", "hidden files are left out, unless --hidden is given" },
-	{ "jsonl", "format", "-F jsonl reads such rows" },
-	{ "ndjson", "format", "-F jsonl reads such rows" },
-	{ "lines", "format", "-F lines reads fingerprints, one a line" },
+	{ "jsonl", "delimiter", "-F jsonl reads such rows" },
+	{ "ndjson", "delimiter", "-F jsonl reads such rows" },
+	{ "lines", "delimiter", "-F lines reads fingerprints, one a line" },
 	{ "csv", "delimiter", "-F csv reads such rows" },
 	{ "csv", "json", "columns are separated by tabs; --json prints objects" },
 	{ "tsv", "delimiter", "-F tsv reads such rows" },
@@ -174,8 +174,8 @@ static const struct {
 	{ "prefer", "mode", "of near texts 'simidx-dedup --prefer' chooses the one that stays" },
 	{ "dups", "mode", "'simidx-dedup --dups' lists what is near; here --emit writes what is "
 			  "new" },
-	{ "id", "accept", "'simidx-query get --id INDEX N' looks a document up" },
-	{ "label", "accept", "'simidx-query get --label INDEX LABEL' looks a document up" },
+	{ "id", "nearest", "'simidx-query get --id INDEX N' looks a document up" },
+	{ "label", "nearest", "'simidx-query get --label INDEX LABEL' looks a document up" },
 	{ "size", "json", "'simidx-query stats INDEX' has the bytes of each table" },
 	{ "similarity", "radius",
 	  "fingerprints cannot tell percent: --radius N, or simidx-dedup for texts" },
@@ -258,8 +258,7 @@ int tl_means_other(const char *spelled, const char *const *names)
 	if (strncmp(spelled, "--", 2) != 0)
 		return 0;
 	read_word(spelled, word);
-	return !find_name(word, strlen(word), names) &&
-	       (find_instead(word, names) || find_other_name(word, names));
+	return !find_name(word, strlen(word), names) && find_other_name(word, names);
 }
 
 void tl_refuse_name(const char *spelled, const char *const *names)
@@ -300,7 +299,7 @@ static const struct {
 } other_letters[] = {
 	{ 'G', "min-size" }, { 'd', "delete" },	 { 'd', "distance" }, { 'j', "jobs" },
 	{ 'A', "nohidden" }, { 'H', "hardlinks" }, { 'N', "noprompt" }, { 'S', "show-size" },
-	{ 'T', "list" },     { 'f', "omitfirst" }, { 'i', "ignore-case" }, { 'm', "summarize" },
+	{ 'T', "path" },     { 'f', "omitfirst" }, { 'i', "ignore-case" }, { 'm', "summarize" },
 	{ 's', "symlinks" },
 	{ 'n', "dry-run" },  { 'n', "head" },	 { 'o', "output" },   { 'u', "unique" },
 	{ 'v', "progress" }, { 'x', "exclude" },

@@ -22,7 +22,7 @@ void tl_refuse_name(const char *spelled, const char *const *names);
 
 /**
  * Whether a long option, which may be the beginning of one of ours, is what other programs call
- * something else.
+ * another one of ours.
  */
 int tl_means_other(const char *spelled, const char *const *names);
 

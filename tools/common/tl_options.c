@@ -15,6 +15,7 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <simidx_info.h>
@@ -245,6 +246,9 @@ static void refuse(const struct tl_command *command, const struct slots *slots, 
 		tl_usage_error("option '%s' needs a value", spelled);
 	else if (optopt >= BY_NAME)
 		tl_usage_error("option '%s' takes no value", spelled);
+	else if (later && optopt)
+		tl_usage_error("unknown option '-%c'; the options of a command come behind it: %s "
+			       "%s ...", optopt, tl_program(), later);
 	else if (later)
 		tl_usage_error("unknown option '%s'; the options of a command come behind it: %s "
 			       "%s ...", spelled, tl_program(), later);
@@ -319,7 +323,7 @@ static int check_operands(const struct tl_command *command, int n, char **operan
 	if (n > command->most && command->most)
 		return tl_usage_error("%sone argument too many: '%s'%s", prefix,
 				      operands[command->most],
-				      access(operands[command->most], F_OK) ?
+				      command->most == 1 && access(operands[1], F_OK) ?
 					      "; results go to standard output: > FILE" : "");
 	if (n > command->most)
 		return tl_usage_error("%stakes no arguments, found '%s'", prefix, operands[0]);
@@ -338,6 +342,13 @@ static int print_version(void)
 	printf("%s\n", simidx_build_info());
 	printf("%s\n", simidx_text_build_info());
 	return TL_OK;
+}
+
+static int is_file(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && S_ISREG(status.st_mode);
 }
 
 static int take_all(const struct tl_command *command, const struct slots *slots, int argc,
@@ -362,7 +373,7 @@ static int take_all(const struct tl_command *command, const struct slots *slots,
 			*(const char **)(void *)slots->of[i].given = slots->of[i].row->name;
 		if (set(&slots->of[i], optarg))
 			return TL_TROUBLE;
-		if (optarg && !access(optarg, F_OK)) {
+		if (optarg && slots->of[i].row->kind == TL_KIND_TEXT && is_file(optarg)) {
 			taken.name = slots->of[i].row->name;
 			taken.value = optarg;
 		}

@@ -553,7 +553,8 @@ static int take_operands(struct dd_options *options, char **operands, size_t n)
 					      "--against name indexes", operands[i]);
 		directories += !stat(operands[i], &status) && S_ISDIR(status.st_mode);
 	}
-	if (n == 2 && stat(operands[1], &status) &&
+	if (n == 2 && strcmp(operands[1], "-") != 0 && stat(operands[1], &status) &&
+	    in_format_of_path(operands[1], &reason) != &in_format_text &&
 	    in_format_of_path(operands[1], &reason) == in_format_of_path(operands[0], &reason))
 		tl_notice("%s: is not there; what is found is not written to it, but to standard "
 			  "output: > FILE", operands[1]);

@@ -199,10 +199,12 @@ static void write_bytes(const struct dd_options *options, const struct dd_counts
 static void tell_limit(const struct dd_summary *all, const struct dd_options *options)
 {
 	const struct in_files_options *inputs = &options->inputs;
+	const char *reason;
 
 	if (all->documents == 1 && all->texts == 1 && inputs->n_operands == 1 &&
 	    !inputs->recursive && !inputs->format && !inputs->lists.n && !options->stream &&
-	    !options->against.n)
+	    !options->against.n &&
+	    in_format_of_path(inputs->operands[0], &reason) == &in_format_text)
 		tl_notice("there is nothing to compare it with; a file with a text in each line "
 			  "is read by -F tsv --text-field 1");
 	if (all->texts > 1 && !options->similarity_given && !options->stream &&

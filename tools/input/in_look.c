@@ -107,9 +107,6 @@ static int look_at_rows(const struct in_format *format, const char *bytes, size_
 	if (n > 1 && (!memcmp(bytes, "\xff\xfe", 2) || !memcmp(bytes, "\xfe\xff", 2)))
 		snprintf(reason, IN_LOOK_SIZE, "is UTF-16: iconv -f UTF-16 -t UTF-8 FILE | ... "
 			 "-F %s - reads it", format->name);
-	else if (is_table(format) && shape_of(bytes, n) == OBJECT_LINE)
-		snprintf(reason, IN_LOOK_SIZE, "has a JSON object in its first line: -F jsonl "
-			 "reads it");
 	return *reason != '\0';
 }
 
@@ -190,6 +187,9 @@ int in_look_into(const char *path, const struct in_format *format, char reason[I
 	       in_source_read(&source, bytes + n, LOOKED_AT - n, &got) == IN_ROW)
 		n += got;
 	is_odd = n > 0 && in_look_at(path, format, bytes, n, reason);
+	/* Columns may have objects. */
+	if (n > 0 && !is_odd && is_table(format) && shape_of(bytes, n) == OBJECT_LINE)
+		tl_notice("%s: has a JSON object in its first line: -F jsonl reads it", path);
 	in_source_free(&source);
 	free(bytes);
 	if (fd >= 0)

@@ -84,9 +84,9 @@ const char *in_advise_open(const char *path)
 	if (*path == '@')
 		return "; --files-from FILE reads a list of names";
 	if (strchr(path, '\n'))
-		return "; it looks like several names, a line each: leave -0 out";
+		return "; it has several lines, as names without -0 have";
 	if (*path == '{')
-		return "; that is a row, and a list has names of files: rows are in an INPUT";
+		return "; that looks like a row, and here is the name of a file";
 	if (strncmp(path, "\u2013", 3) == 0 || strncmp(path, "\u2014", 3) == 0)
 		return "; an option begins with '-', and this with another dash";
 	return "";

@@ -416,6 +416,7 @@ static int is_file(const char *path)
 static int take_operands(struct ld_options *options, char **operands, size_t n)
 {
 	struct in_files_options *inputs = &options->inputs;
+	simidx_error err;
 	size_t i;
 	int code;
 
@@ -438,7 +439,7 @@ static int take_operands(struct ld_options *options, char **operands, size_t n)
 	if (options->merge_only)
 		return ld_check_merge_only(options);
 	if (!ld_has_inputs(options) && !options->from.n && !tl_path_is_index(options->index) &&
-	    !access(options->index, F_OK))
+	    !tl_path_is_uri(options->index) && !tl_path_is_missing(options->index, &err))
 		return tl_usage_error("INDEX is missing: simidx-load INDEX %s", options->index);
 	if (!ld_has_inputs(options) && !options->from.n)
 		return tl_refuse_no_input();

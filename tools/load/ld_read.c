@@ -170,7 +170,9 @@ static int skip_rows(struct ld_run *run, uint64_t rows)
 			ld_report_work(&run->report, "skip", i, rows);
 	}
 	run->report.passed = in_reader_bytes(&run->reader);
-	run->reader.causes = (struct in_causes){ 0 };
+	/* What was told of these rows is not told again; nor what they alone may have. */
+	if (rows)
+		run->reader.causes = (struct in_causes){ .unseen_of = run->reader.columns };
 	return 0;
 }
 

@@ -30,7 +30,8 @@ int qr_set_index(struct qr_context *ctx, const char *path)
 /* What is no index, before one that is. */
 static int refuse_turned(const struct qr_command *command, int n, char **operands)
 {
-	if (tl_path_is_uri(operands[0]) || tl_path_is_index(operands[0]))
+	if (tl_path_is_uri(operands[0]) || tl_path_is_index(operands[0]) ||
+	    strstr(command->line.operands, "OTHER"))
 		return 0;
 	for (int i = 1; i < n; i++)
 		if (tl_path_is_index(operands[i]))

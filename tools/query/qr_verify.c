@@ -6,6 +6,7 @@
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "common/tl_options.h"
+#include "common/tl_path.h"
 #include "query/qr_print.h"
 
 #include <simidx_check.h>
@@ -41,7 +42,7 @@ static int verify(struct qr_context *ctx)
 	while (qr_again(ctx, rc, &err));
 	if (rc && rc != SIMIDX_E_CORRUPT)
 		return qr_fail(ctx, &err);
-	if (rc && !report.blocks)
+	if (rc && !report.blocks && !tl_path_is_uri(ctx->path))
 		tell_unread(ctx);
 	if (rc)
 		return tell_damage(ctx, report.problems, report.mended);
