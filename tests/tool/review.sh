@@ -230,6 +230,8 @@ run 0 "$query" review --sample 50 many
 same out first
 run 0 "$query" review --sample 3 many
 [ "$(grep -c ' of 3: ' out)" -eq 3 ] || fail 'not three pairs'
+run 0 "$query" review --sample 6 many
+[ "$(sed -n 's/.*, \([0-9]*\) shown$/\1/p' out | paste -sd ' ')" = '1 1 1 1 1 1' ] || fail 'a small sample has not one of each kind'
 run 0 "$query" review --sample 1000 many
 [ "$(grep -c ' of 1000: ' out)" -eq 1000 ] || fail 'not 1,000 pairs'
 

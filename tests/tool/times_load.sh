@@ -286,6 +286,14 @@ run 0 "$load" --mode if-new --touch --on-duplicate first $both own clash.tsv
 sums_up '0 documents inserted; index has 2; 3 already there'
 times_of own <<<'1=1970-01-01T00:05:00Z 2=2096-10-02T07:06:42Z'
 run 0 "$query" verify own
+# A label that another one begins with is another one.
+rm -rf own
+# shellcheck disable=SC2086
+run 0 "$load" -q --times --mode if-new --touch $both own -F tsv - <<<$'aa\t1\tab\t100'
+# shellcheck disable=SC2086
+run 1 "$load" --mode if-new --touch $both own -F tsv - <<<$'ff00ff\t1\ta\t200'
+says 'id 1 is already in use'
+times_of own <<<'1=1970-01-01T00:01:40Z'
 
 # ---- other indexes and full dumps ----
 

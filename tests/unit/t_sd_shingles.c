@@ -76,6 +76,7 @@ START_TEST(test_number_of_shingles)
 		{ "\u1780\u17b7\u1781\u1782\u1783\u1784\u1785", 2 },
 		{ "\u1000\u102d\u1001\u1002\u1003\u1004\u1005", 2 },
 		{ "\u306e" "PC42\u3067" "abc \u0e51\u0e52 xyz", 2 },
+		{ "\u0e17\u0e35\u0e48" "2 ab cd ef gh", 2 },
 		/* Hangul has spaces; Cyrillic and Hindi too. */
 		{ "\uc0ac\uc11c\uac00 \ub450 \ud3b8\uc9c0\ub97c \ub193\uace0 \ubcf4\ub2c8 "
 		  "\ub0a0\uc9dc", 2 },
