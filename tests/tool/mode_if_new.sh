@@ -187,6 +187,7 @@ done
 
 # While the input pauses, what has come is written and stored, and others can write.
 rm -rf ix
+: >lines # the loader's shell opens it when the pipe has been opened here
 mkfifo pipe
 "$load" -q --mode if-new --emit new -F lines ix - <pipe >lines 2>err &
 loader=$!
