@@ -166,6 +166,16 @@ run 2 "$query" review docs
 says 'review shows the pairs of a file that simidx-dedup --evidence has written'
 run 2 "$query" search ix l3
 says 'l3: fingerprint: expected 1 to 16 hexadecimal digits, found '"'l'"' in place of digit 1; of a label: simidx-query get --label'
+run 1 "$query" get ix d0
+says 'd0: not found as a fingerprint; --label reads it as a label'
+run 1 "$query" get ix --label 'l*'
+says 'l*: not found; labels are compared whole, and dump lists them'
+run 2 "$query" delete ix
+says "one of --older-than, --id and --label says what is deleted; 'rm -r INDEX' deletes all"
+run 2 "$load" --plan 3x22 ix fps.tsv
+says 'ix: has the plan 4x16, not 3x22; simidx-query compact --plan changes it'
+run 2 "$load" --wait 5s ix fps.tsv
+says "--wait: expected a number of milliseconds in 0..2147483647, found '5s'"
 run 2 "$query" delete ix --older-than 30d
 says 'ix: keeps no times, so --older-than does not fit; an index that simidx-load --times makes keeps them'
 run 2 "$dedup" - </dev/null
@@ -266,7 +276,9 @@ if [ -n "${SX_TEXT-}" ]; then
 	run 2 "$query" similar 'one two' docs/1
 	says "; A and B are files: <(echo 'some words') is one"
 	run 2 "$query" similar docs docs/1
-	says "'simidx-dedup -r' compares all files of directories"
+	says "'simidx-dedup -r --binary' compares all files of directories, and by bytes those that are no texts"
+	run 2 "$query" similar ix docs/1
+	says "'simidx-query pairs INDEX OTHER' compares indexes"
 	run 2 "$query" search --top 5 ix 0123456789abcdef
 	says '--top goes with texts, and the queries are fingerprints; --limit N prints N documents'
 	run 0 "$dedup" plain.txt

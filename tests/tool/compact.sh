@@ -63,9 +63,9 @@ run 0 "$query" dump index
 
 # What cannot be.
 run 2 "$query" compact index new
-errors <<<'simidx-query: new: exists already'
+errors <<<'simidx-query: new: exists already; without NEW an index is compacted in its place'
 run 2 "$query" compact index index
-errors <<<'simidx-query: index: exists already'
+errors <<<'simidx-query: index: exists already; without NEW an index is compacted in its place'
 rm -r new
 run 2 "$query" compact index index/sub
 says 'index/sub is inside the index index'

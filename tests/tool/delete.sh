@@ -61,7 +61,7 @@ END
 left ix 1 3 4
 run 1 "$query" --json delete --label ix two one
 output <<<'{"deleted":1,"missing":1}'
-errors <<<'simidx-query: two: not found'
+errors <<<'simidx-query: two: not found; labels are compared whole, and dump lists them'
 left ix 3 4
 run 0 "$query" delete ix --id -- 3
 errors <<<'simidx-query: ix: 1 document deleted'

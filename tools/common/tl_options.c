@@ -136,8 +136,11 @@ static int refuse_number(const struct tl_option *row, const char *text, int is_a
 		return tl_usage_error("--%s: expected a size, such as 500K, 400M or 2G, found "
 				      "'%s'", row->name, text);
 	if (!is_size && row->max < NO_LIMIT)
-		return tl_usage_error("--%s: expected a number in %llu..%llu, found '%s'",
-				      row->name, (unsigned long long)row->min,
+		return tl_usage_error("--%s: expected a number%s in %llu..%llu, found '%s'",
+				      row->name,
+				      row->value && strcmp(row->value, "MS") == 0 ?
+					      " of milliseconds" : "",
+				      (unsigned long long)row->min,
 				      (unsigned long long)row->max, text);
 	return tl_usage_error("--%s: expected a %s of at %s %llu%s%s, found '%s'", row->name,
 			      is_size ? "size" : "number", is_above ? "most" : "least",

@@ -30,8 +30,8 @@ int ld_fit_options(const struct ld_options *options, const simidx_info *info)
 				options->bits);
 	if (options->plan && strcmp(options->plan, "auto") != 0 &&
 	    strcmp(options->plan, info->plan) != 0)
-		return tl_error("%s: has the plan %s, not %s", path, info->plan,
-				options->plan);
+		return tl_error("%s: has the plan %s, not %s; simidx-query compact --plan changes "
+				"it", path, info->plan, options->plan);
 	if (options->layout >= 0 && (unsigned)options->layout != info->layout)
 		return tl_error("%s: has the layout %s, not %s", path,
 				layout_name(info->layout),

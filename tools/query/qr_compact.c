@@ -49,7 +49,8 @@ static int fail(const struct qr_context *ctx, const char *new, const simidx_erro
 	if (err->code == SIMIDX_E_STOPPED)
 		return tl_error("stopped by a signal; nothing has changed");
 	if (new && err->code == SIMIDX_E_EXISTS)
-		return tl_error("%s: exists already", new);
+		return tl_error("%s: exists already; without NEW an index is compacted in its "
+				"place", new);
 	if (new && tl_begins_with_path(err, new))
 		return tl_error("%s", err->text);
 	qr_fail(ctx, err);

@@ -275,7 +275,9 @@ static int tell_keys(const struct deletion *d)
 		if (d->codes[i] != SIMIDX_E_NOT_FOUND)
 			continue;
 		missing++;
-		tl_notice("%s: not found", d->keys[i]);
+		tl_notice("%s: not found%s", d->keys[i],
+			  d->docs[i].label ? "; labels are compared whole, and dump lists them" :
+					     "");
 	}
 	deleted = d->n_keys - missing;
 	if (d->ctx->json) {
@@ -320,7 +322,8 @@ static int check(const struct qr_context *ctx, const struct options *options, ch
 		 int n)
 {
 	if (options->id + options->label + (options->older_than != NULL) != 1)
-		return tl_usage_error("one of --older-than, --id and --label says what is deleted");
+		return tl_usage_error("one of --older-than, --id and --label says what is deleted; "
+				      "'rm -r INDEX' deletes all");
 	if (options->older_than && n)
 		return tl_usage_error("--older-than takes no KEY, so '%s' does not fit",
 				      operands[0]);

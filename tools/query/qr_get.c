@@ -117,7 +117,9 @@ static int get_one(struct qr_context *ctx, simidx_reader **reader, enum get_by b
 		tl_notice("%s: not found%s", operand,
 			  by == BY_FINGERPRINT && !tl_parse_decimal(operand, strlen(operand),
 								    SIMIDX_MAX_ID, &number) ?
-				  " as a fingerprint; --id reads it as an id" : "");
+				  " as a fingerprint; --id reads it as an id" :
+			  by == BY_FINGERPRINT ? " as a fingerprint; --label reads it as a label" :
+			  by == BY_LABEL ? "; labels are compared whole, and dump lists them" : "");
 	} else if (rc) {
 		*stop = 1;
 		return qr_fail(ctx, &err);

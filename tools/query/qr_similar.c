@@ -4,6 +4,7 @@
 #include "query/qr_similar.h"
 
 #include "common/tl_msg.h"
+#include "common/tl_path.h"
 #include "common/tl_text_options.h"
 #include "input/in_files.h"
 
@@ -188,8 +189,11 @@ static int read_text(struct qr_similar *s, int which, simidx_text *text)
 		code = tl_error("%s: %s%s", path, reader.reason,
 				!access(path, F_OK) ? "" :
 				"; A and B are files: <(echo 'some words') is one");
-	if (rc == IN_SKIPPED)
-		tl_notice("'simidx-dedup -r' compares all files of directories");
+	if (tl_path_is_index(path))
+		tl_notice("'simidx-query pairs INDEX OTHER' compares indexes");
+	else if (rc == IN_SKIPPED)
+		tl_notice("'simidx-dedup -r --binary' compares all files of directories, and by "
+			  "bytes those that are no texts");
 	in_reader_free(&reader);
 	return code;
 }
