@@ -80,7 +80,7 @@ static uint64_t bytes(const struct bn_option *option, const char *text)
 	size_t n = strlen(text);
 	const char *unit = n ? strchr(units, text[n - 1]) : NULL;
 	char digits[32];
-	uint64_t number;
+	uint64_t value;
 	int shift = 0;
 
 	if (unit && n <= sizeof(digits)) {
@@ -88,10 +88,10 @@ static uint64_t bytes(const struct bn_option *option, const char *text)
 		text = digits;
 		shift = 10 * (int)(unit - units + 1);
 	}
-	number = bn_number(option->name, text);
-	if (number << shift >> shift != number)
+	value = bn_number(option->name, text);
+	if (value << shift >> shift != value)
 		bn_die("%s: %s is too large", option->name, text);
-	return number << shift;
+	return value << shift;
 }
 
 static void set(const struct bn_option *option, const char *text)

@@ -166,7 +166,9 @@ exec 4>&-
 wait $reader
 
 # Labels of 21 MB, in rows for which one commit is enough: they end one batch early, and no other.
-n=$(count_calls sync "$load" -q --write insert --merge never few -F tsv - < <(seq 30000 | awk '{ printf "%d\t%x\t%d\n", $1, $1, $1 }'))
-more=$(count_calls sync "$load" -q --write insert --merge never long -F tsv - < <(seq 30000 | awk '{ printf "%d\t%x\t%0700d\n", $1, $1, $1 }'))
+seq 30000 | awk '{ printf "%d\t%x\t%d\n", $1, $1, $1 }' >few.tsv
+seq 30000 | awk '{ printf "%d\t%x\t%0700d\n", $1, $1, $1 }' >long.tsv
+n=$(count_calls sync "$load" -q --write insert --merge never few few.tsv)
+more=$(count_calls sync "$load" -q --write insert --merge never long long.tsv)
 [ "$more" -gt "$n" ] && [ "$more" -le $((n + 2)) ] || fail "$n syncs with short labels, $more with long ones"
 finish

@@ -147,6 +147,8 @@ mkdir docs
 echo 'one two three four five six seven' | tee docs/1 docs/2 >plain.txt
 run 2 "$query" repair new ix
 says "repair: 'new' is no index, and 'ix' is one: INDEX comes first"
+run 2 "$query" plan --size 1000000
+says "unknown option '--size'; is --documents meant?"
 run 2 "$query" plan 1000000
 says 'plan: --documents 1000000 says how many there are'
 for index in hbase:pages redis:pages; do

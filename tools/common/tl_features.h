@@ -14,8 +14,7 @@
 /** "features NAME", the profile of such an index. */
 #define TL_FEATURES_PROFILE_SIZE 256
 
-/** Whether --features-by can be this name. Returns 0, or TL_TROUBLE after a
- * message. */
+/** Whether --features-by can be this name. Returns 0, or TL_TROUBLE after a message. */
 int tl_features_check(const char *name);
 
 /** Write the profile. */

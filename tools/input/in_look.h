@@ -28,6 +28,13 @@
 int in_look_at(const char *path, const struct in_format *format, const char *bytes, size_t n,
 	       char reason[IN_LOOK_SIZE]);
 
+/**
+ * The same for a file, decompressed if need be; and a notice where a table or fingerprints are to
+ * be read, and the first line is a JSON object, which a column may have. What cannot be read is not
+ * judged.
+ */
+int in_look_into(const char *path, const struct in_format *format, char reason[IN_LOOK_SIZE]);
+
 /** Whether a line is a decimal number. */
 int in_look_is_decimal(const char *line, size_t n);
 
@@ -36,8 +43,5 @@ int in_look_is_decimal(const char *line, size_t n);
  * nothing is known of it.
  */
 const char *in_look_advise(const struct in_format *format, const char *line, size_t n);
-
-/** The same for a file, decompressed if need be. What cannot be read is not judged. */
-int in_look_into(const char *path, const struct in_format *format, char reason[IN_LOOK_SIZE]);
 
 #endif /* IN_LOOK_H */

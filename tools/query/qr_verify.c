@@ -42,7 +42,7 @@ static int verify(struct qr_context *ctx)
 	while (qr_again(ctx, rc, &err));
 	if (rc && rc != SIMIDX_E_CORRUPT)
 		return qr_fail(ctx, &err);
-	if (rc && !report.blocks && !tl_path_is_uri(ctx->path))
+	if (rc && !report.blocks && !report.mended && !tl_path_is_uri(ctx->path))
 		tell_unread(ctx);
 	if (rc)
 		return tell_damage(ctx, report.problems, report.mended);
