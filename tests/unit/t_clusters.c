@@ -392,6 +392,30 @@ START_TEST(test_maximum_size)
 }
 END_TEST
 
+/* A size that no cluster reaches changes nothing. */
+START_TEST(test_size_that_is_not_reached)
+{
+	sxt_join_docs docs = sxt_join_make(SXT_JOIN_CLUSTERED, 401, 64, 0, &rng);
+	simidx *index = make(t_path, &docs);
+
+	for (unsigned link = 0; link <= SIMIDX_LINK_SINGLE; link++) {
+		simidx_clusters_options o = SIMIDX_CLUSTERS_OPTIONS_INIT;
+		struct taken want, got;
+
+		o.link = link;
+		want = run(index, 0, 1, &o);
+		o.max_size = docs.n;
+		got = run(index, 0, 1, &o);
+		sxt_must_gt(want.n, 5);
+		check_same(&got, &want);
+		free(want.at);
+		free(got.at);
+	}
+	simidx_close(index);
+	free(docs.at);
+}
+END_TEST
+
 /* ---- lengths ---- */
 
 struct asked {
@@ -560,6 +584,7 @@ static const sxt_test tests[] = {
 	{ &test_clusters_by_definition, 0, 4 },
 	{ &test_deleted_documents, 0, 1 },
 	{ &test_maximum_size, 2, 12 },
+	{ &test_size_that_is_not_reached, 0, 1 },
 	{ &test_lengths_of_labels, 0, 1 },
 	{ &test_bad_arguments, 0, 1 },
 	{ &test_sizes_of_joins, 0, 1 },
