@@ -179,6 +179,28 @@ static simidx *with_deleted(simidx_writer **writer)
 	return index;
 }
 
+/* Whose label it is tells the log, too, where a handle has just been opened. */
+START_TEST(test_label_of_a_document_that_came_and_went)
+{
+	simidx *index = sxt_create(t_path, NULL);
+	simidx_writer *writer = sxt_writer(index, 0);
+
+	ck_assert_int_eq(t_put(writer, 1, 16, "one"), SIMIDX_OK);
+	ck_assert_int_eq(t_put(writer, 2, 32, "two"), SIMIDX_OK);
+	sxt_commit(writer);
+	ck_assert_sx(simidx_writer_delete_label(writer, "two", 3, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(t_replace(writer, 1, 16, "new"), SIMIDX_OK);
+	sxt_commit(writer);
+	simidx_writer_close(writer);
+	simidx_close(index);
+	index = sxt_open(t_path, 0);
+	ck_assert_uint_eq(find_label(index, "one"), SIMIDX_NO_ID);
+	ck_assert_uint_eq(find_label(index, "two"), SIMIDX_NO_ID);
+	ck_assert_uint_eq(find_label(index, "new"), 1);
+	simidx_close(index);
+}
+END_TEST
+
 /* It is nobody's from the commit on, though its bytes wait for the merge. */
 START_TEST(test_label_of_a_deleted_document_goes_with_the_merge)
 {
@@ -366,6 +388,7 @@ static const sxt_test tests[] = {
 	{ &test_merge_loses_no_mark, 0, 1 },
 	{ &test_reserved_ids_are_not_assigned, 0, 1 },
 	{ &test_no_more_ids_can_be_reserved_than_there_are, 0, 1 },
+	{ &test_label_of_a_document_that_came_and_went, 0, 1 },
 	{ &test_label_of_a_deleted_document_goes_with_the_merge, 0, 1 },
 	{ &test_verify_knows_labels_that_are_left, 0, 4 },
 	{ &test_what_came_and_went_costs_nothing, 0, 2 },
