@@ -277,6 +277,32 @@ START_TEST(test_the_nearest_take_one_walk_when_they_are_far)
 }
 END_TEST
 
+/* Empty texts are near to nothing, so what is farther away makes up the number. */
+START_TEST(test_the_nearest_of_a_batch_are_no_empty_texts)
+{
+	static const uint64_t fps[] = { 0, 0, 0, 3, 0xfff, 0x3fff, 0xffff };
+	simidx_query q[2];
+	struct subject s;
+	simidx_results r;
+
+	subject_begin(&s, plans[_i], 64, 0);
+	for (size_t i = 0; i < sizeof(fps) / sizeof(fps[0]); i++)
+		subject_add(&s, fps[i]);
+	sxt_model_store(&s.model, 0, s.model.n, s.index);
+	for (unsigned i = 0; i < 2; i++) {
+		q[i] = nearest(1 + i, 3);
+		q[i].flags = SIMIDX_QUERY_TEXT;
+	}
+	r = ask(&s, q[0]);
+	ck_assert_uint_eq(r.n, 3);
+	ck_assert_uint_eq(r.matches[0].fp, 3);
+	ck_assert_uint_eq(r.matches[1].fp, 0xfff);
+	ck_assert_uint_eq(r.matches[2].fp, 0x3fff);
+	t_batch_check(s.index, q, 2, 1);
+	subject_end(&s);
+}
+END_TEST
+
 /* ---- very many documents of one fingerprint ---- */
 
 #define MANY 100000
@@ -383,6 +409,7 @@ static const sxt_test tests[] = {
 	{ &test_batches_share_round_trips, 0, 1 },
 	{ &test_the_nearest_take_few_probes_when_they_are_near, 0, 1 },
 	{ &test_the_nearest_take_one_walk_when_they_are_far, 0, 1 },
+	{ &test_the_nearest_of_a_batch_are_no_empty_texts, 0, N_PLANS },
 	{ &test_many_documents_of_one_fingerprint, 0, 1 },
 };
 
