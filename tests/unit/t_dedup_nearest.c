@@ -218,6 +218,44 @@ START_TEST(test_nearest)
 }
 END_TEST
 
+/* A text of 40 parts, of which one changes places with the next where `swapped` has an s. As the
+   first and the last part stay, all such texts have the same words, and runs of three of them. */
+static void write_parts(char *to, const char *swapped)
+{
+	for (int i = 0; i < 40; i++) {
+		int is_second = i && swapped[i - 1] == 's';
+		int part = is_second ? i - 1 : swapped[i] == 's' ? i + 1 : i;
+
+		to += sprintf(to, "a%d b%d c%d of the ", part, part, part);
+	}
+}
+
+/* Of texts that are equally near by their fingerprints the first one is named, also where it was
+   put before the batch and the other one is in it. */
+START_TEST(test_first_of_equally_near_ones)
+{
+	static const char *const swapped[] = {
+		"........................................", /* near to the last one alone */
+		".s..s..s............s..s..s.............",
+		".s..s..s................................",
+	};
+
+	for (size_t i = 0; i < 3; i++)
+		write_parts(rows[1 + i].text, swapped[i]);
+	for (size_t batch = 1; batch <= 4; batch++) {
+		simidx_dedup_options options = options_of(1, batch);
+		char name[2] = { (char)('0' + batch), 0 };
+
+		sxt_dedup_index(dir, name, SIMIDX_DEDUP_TEXTS, 0, &handle, &writer);
+		run(&options);
+		sxt_must(rows[1].is_kept && rows[2].is_kept && !rows[3].is_kept);
+		sxt_must_eq(kept[rows[3].near.keeper], 1);
+		sxt_must_eq(rows[3].near.distance, 0);
+		end();
+	}
+}
+END_TEST
+
 /* Without the flag nothing is told of kept rows. */
 START_TEST(test_not_asked_for)
 {
@@ -439,6 +477,7 @@ END_TEST
 
 static const sxt_test tests[] = {
 	{ &test_nearest, 0, 1 },
+	{ &test_first_of_equally_near_ones, 0, 1 },
 	{ &test_not_asked_for, 0, 1 },
 	{ &test_texts_elsewhere, 0, 1 },
 	{ &test_asked, 0, 1 },
