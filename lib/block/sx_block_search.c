@@ -105,7 +105,7 @@ size_t sx_block_upper_bound(const sx_block *b, uint64_t key)
 
 /* ---- rank samples ---- */
 
-#define SCALE_BITS 24
+#define SLOPE_BITS 4 /* of a slope that are a part of an entry */
 
 /* Unpacked from one read, so that it stays in registers. No entries: the samples are not made. */
 static inline sx_block_shape shape_of(const sx_samples *s)
@@ -113,16 +113,15 @@ static inline sx_block_shape shape_of(const sx_samples *s)
 	return sx_block_shape_of(atomic_load_explicit(&s->shape, memory_order_acquire));
 }
 
-/* The number of high parts to divide. */
-static inline uint64_t span_of(sx_block_shape shape)
+static inline uint64_t base_of(const sx_samples *s)
 {
-	return 64 * shape.n_words - shape.n + 1;
+	return (uint64_t)s->base_high << 32 | s->base_low;
 }
 
-/* The first high part of part 0..SX_SAMPLES_PARTS, less the block's base. */
-static inline uint64_t start_of(uint64_t span, unsigned part)
+/* High parts before a part, less the base. */
+static inline uint64_t zeros_before(uint64_t base, unsigned shift, unsigned part)
 {
-	return (part * span + SX_SAMPLES_PARTS - 1) / SX_SAMPLES_PARTS;
+	return part ? (((base >> shift) + part) << shift) - base : 0;
 }
 
 /* Parts of a block. */
@@ -130,42 +129,39 @@ struct parts {
 	unsigned first, last;
 };
 
-/* The part that a high part below the span is in. */
-static inline unsigned part_of(const sx_samples *s, uint64_t span, uint64_t high)
-{
-	unsigned part = (unsigned)(high * s->scale >> SCALE_BITS);
-
-	/* The scale is rounded down. */
-	return part + (start_of(span, part + 1) <= high);
-}
-
 /* The parts that keys [low, high] lie in. Returns 0 if the block has no such keys, else 1. */
 static inline int parts_of(const sx_samples *s, sx_block_shape shape, uint64_t low,
 			       uint64_t high, struct parts *parts)
 {
-	uint64_t first = sx_block_high(low, shape.width);
-	uint64_t last = sx_block_high(high, shape.width);
-	uint64_t span = span_of(shape);
+	uint64_t before = base_of(s) >> s->shift;
+	uint64_t first = sx_block_high(low, shape.width) >> s->shift;
+	uint64_t last = sx_block_high(high, shape.width) >> s->shift;
 
-	if (last < s->base)
+	first = first > before ? first - before : 0;
+	if (last < before || first >= s->parts)
 		return 0;
-	last -= s->base;
-	first = first > s->base ? first - s->base : 0;
-	parts->first = part_of(s, span, first < span ? first : span - 1);
-	parts->last = part_of(s, span, last < span ? last : span - 1);
+	last -= before;
+	parts->first = (unsigned)first;
+	parts->last = last < s->parts ? (unsigned)last : s->parts - 1u;
 	return 1;
 }
 
-/* Entries before part 0..SX_SAMPLES_PARTS: at least the result, and less than a unit more. */
-static inline int rank_before(const sx_samples *s, sx_block_shape shape, unsigned part)
+/* Entries before part 0..parts, if all parts have the same number. */
+static inline int even_before(unsigned slope, unsigned part)
 {
-	return (int)(part * shape.n / SX_SAMPLES_PARTS) + s->off[part] * (1 << s->unit);
+	return (int)(part * slope >> SLOPE_BITS);
+}
+
+/* Entries before part 0..parts: at least the result, and less than a unit more. */
+static inline int rank_before(const sx_samples *s, unsigned part)
+{
+	return even_before(s->slope, part) + s->off[part] * (1 << s->unit);
 }
 
 /* Lower bound of the number of entries before a part. */
-static inline unsigned min_before(const sx_samples *s, sx_block_shape shape, unsigned part)
+static inline unsigned min_before(const sx_samples *s, unsigned part)
 {
-	int min = rank_before(s, shape, part);
+	int min = rank_before(s, part);
 
 	return min < 0 ? 0 : (unsigned)min;
 }
@@ -173,15 +169,15 @@ static inline unsigned min_before(const sx_samples *s, sx_block_shape shape, uns
 /* Upper bound of the number of entries before a part. */
 static inline unsigned max_before(const sx_samples *s, sx_block_shape shape, unsigned part)
 {
-	unsigned max = (unsigned)(rank_before(s, shape, part) + (1 << s->unit) - 1);
+	unsigned max = (unsigned)(rank_before(s, part) + (1 << s->unit) - 1);
 
 	return max < shape.n ? max : (unsigned)shape.n;
 }
 
-/* Where the bits of a part begin in the bitmap, if the unit is 1. */
-static inline size_t bit_of(const sx_samples *s, sx_block_shape shape, unsigned part)
+/* Where the bits of a part begin in the bitmap, if samples are exact. */
+static inline size_t bit_of(const sx_samples *s, unsigned part)
 {
-	return start_of(span_of(shape), part) + min_before(s, shape, part);
+	return (size_t)zeros_before(base_of(s), s->shift, part) + min_before(s, part);
 }
 
 SX_INLINE void prefetch_entries(const unsigned char *at, size_t from, size_t to, size_t width)
@@ -202,13 +198,12 @@ int sx_samples_locate(const sx_samples *samples, const unsigned char *value,
 		return 0;
 	if (!parts_of(samples, shape, low, high, &parts))
 		return 1;
-	out->from = (uint16_t)min_before(samples, shape, parts.first);
+	out->from = (uint16_t)min_before(samples, parts.first);
 	out->to = (uint16_t)max_before(samples, shape, parts.last + 1);
 	if (out->to <= out->from)
 		return 1;
 	prefetch_entries(at, out->from, out->to, shape.width);
 	at += shape.n * shape.width;
-	sx_prefetch(at + bit_of(samples, shape, parts.first) / 8);
 	at += 8 * shape.n_words;
 	for (unsigned c = 0; c < guess->n_cols; c++) {
 		sx_prefetch(at);
@@ -250,20 +245,40 @@ int sx_samples_are_due(sx_samples *shared)
 	return reads == READS;
 }
 
-static void count_parts(const sx_block *block, uint64_t span, const sx_kernel *kernel,
-			sx_samples *s)
+/* Divide a block into parts. */
+static void divide(const sx_block *block, sx_samples *s)
 {
-	uint64_t zeros[SX_SAMPLES_PARTS], ones[SX_SAMPLES_PARTS];
+	uint64_t last = block->base + 64 * block->n_words - block->n;
+	unsigned slope;
+
+	/* The bitmap may go on behind the greatest key that there can be. */
+	if (last < block->base)
+		last = UINT64_MAX;
+	s->base_low = (uint32_t)block->base;
+	s->base_high = (uint32_t)(block->base >> 32);
+	s->shift = 0;
+	while ((last >> s->shift) - (block->base >> s->shift) >= SX_SAMPLES_PARTS)
+		s->shift++;
+	s->parts = (uint8_t)((last >> s->shift) - (block->base >> s->shift) + 1);
+	slope = ((unsigned)block->n << SLOPE_BITS) / s->parts;
+	s->slope = (uint16_t)(slope < UINT16_MAX ? slope : UINT16_MAX);
+}
+
+/* Count the entries before each part. */
+static void count_parts(const sx_block *block, const sx_kernel *kernel, sx_samples *s)
+{
+	uint64_t zeros[SX_SAMPLES_PARTS], ones[SX_SAMPLES_PARTS + 1];
 	int off[SX_SAMPLES_PARTS + 1] = { 0 }, min = 0, max = 0;
 
-	for (unsigned part = 0; part < SX_SAMPLES_PARTS; part++)
-		zeros[part] = start_of(span, part);
-	kernel->ranks(block->bitmap, block->n_words, zeros, SX_SAMPLES_PARTS, ones);
-	for (unsigned part = 1; part < SX_SAMPLES_PARTS; part++) {
+	for (unsigned part = 0; part < s->parts; part++)
+		zeros[part] = zeros_before(block->base, s->shift, part);
+	kernel->ranks(block->bitmap, block->n_words, zeros, s->parts, ones);
+	ones[s->parts] = block->n;
+	for (unsigned part = 1; part <= s->parts; part++) {
 		/* A damaged bitmap may have more ones than there are entries. */
 		uint64_t rank = ones[part] < block->n ? ones[part] : block->n;
 
-		off[part] = (int)rank - (int)(part * block->n / SX_SAMPLES_PARTS);
+		off[part] = (int)rank - even_before(s->slope, part);
 		min = off[part] < min ? off[part] : min;
 		max = off[part] > max ? off[part] : max;
 	}
@@ -281,7 +296,6 @@ const char *sx_samples_make(sx_samples *shared, const void *value, size_t size, 
 	sx_block block;
 	const char *wrong = sx_block_open_keys(&block, value, size);
 	uint32_t shape;
-	uint64_t span;
 
 	if (wrong)
 		return wrong;
@@ -289,15 +303,16 @@ const char *sx_samples_make(sx_samples *shared, const void *value, size_t size, 
 	if (!sx_block_is_intact(&block, number))
 		return "checksum mismatch";
 	shape = sx_load_le32(block.data + SX_BLOCK_SHAPE_AT);
-	span = span_of(sx_block_shape_of(shape));
 	atomic_init(&out->shape, shape);
-	out->base = block.base;
-	out->scale = (uint32_t)(((uint64_t)SX_SAMPLES_PARTS << SCALE_BITS) / span);
-	count_parts(&block, span, kernel, out);
+	divide(&block, out);
+	count_parts(&block, kernel, out);
 	if (change(shared, READS, IN_WORK)) {
-		shared->base = out->base;
-		shared->scale = out->scale;
+		shared->base_low = out->base_low;
+		shared->base_high = out->base_high;
+		shared->slope = out->slope;
 		shared->unit = out->unit;
+		shared->shift = out->shift;
+		shared->parts = out->parts;
 		memcpy(shared->off, out->off, sizeof(out->off));
 		atomic_store_explicit(&shared->shape, shape, memory_order_release);
 	}
@@ -323,8 +338,8 @@ static void cut_window(const sx_samples *s, sx_block_shape shape, const unsigned
 {
 	const unsigned char *low = value + SX_BLOCK_HEADER;
 	const unsigned char *bitmap = low + shape.n * shape.width;
-	uint64_t zeros = start_of(span_of(shape), parts.first);
-	size_t w = 0, end = shape.n_words, min = min_before(s, shape, parts.first);
+	uint64_t zeros = zeros_before(base_of(s), s->shift, parts.first);
+	size_t w = 0, end = shape.n_words, min = min_before(s, parts.first);
 	size_t bit = zeros + min;
 
 	window->before = 0;
@@ -333,14 +348,14 @@ static void cut_window(const sx_samples *s, sx_block_shape shape, const unsigned
 		w = bit / 64;
 		zeros -= sx_count_plain(~sx_load_le64(bitmap + 8 * w) & sx_low_bits(bit % 64));
 		window->before = 64 * w - zeros < min ? 64 * w - zeros : min;
-		end = bit_of(s, shape, parts.last + 1) / 64 + 1;
+		end = bit_of(s, parts.last + 1) / 64 + 1;
 	} else {
 		zeros = 0;
 	}
 	window->n = shape.n - window->before;
 	window->keys.width = shape.width;
 	window->keys.n_words = (end < shape.n_words ? end : shape.n_words) - w;
-	window->keys.base = s->base + zeros;
+	window->keys.base = base_of(s) + zeros;
 	window->keys.low = low + window->before * shape.width;
 	window->keys.bitmap = bitmap + 8 * w;
 }

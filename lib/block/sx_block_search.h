@@ -45,28 +45,29 @@ size_t sx_block_upper_bound(const sx_block *block, uint64_t key);
  * are kept in memory and tell nearly which entries a range of keys has, so that these can be
  * prefetched, and most of them rejected, without waiting for the block's header and bitmap.
  *
- * The high parts of a block's keys, less the first one's, are at most the number of zeros in its
- * bitmap. That span is divided into SX_SAMPLES_PARTS parts of about the same length. Keys that are
- * spread evenly have the same number of entries in each part; a sample is the difference from that:
- * `off`, in units of 2^unit, rounded down. The unit is 1 unless keys are spread very unevenly.
+ * A part is the keys whose high parts agree but for their last `shift` bits: ranges of keys that
+ * share a prefix begin and end where parts do, unless they are shorter. `shift` is the least with
+ * which SX_SAMPLES_PARTS are enough. Keys that are spread evenly have the same number of entries in
+ * each part, `slope`; a sample is the difference from that: `off`, in units of 2^unit, rounded down.
+ * `unit` is 0 unless keys are spread very unevenly, and then samples are exact.
  *
  * Making samples takes as long as they save in about ten reads, so they are made when a block has
  * been read some times. Threads share samples: one thread writes them, the others do not wait for
  * it.
  */
 
-/** Parts of a block that have a sample each: as many as a cache line has room for. */
-#define SX_SAMPLES_PARTS 46
+/** Most parts of a block: as many samples as a cache line has room for. */
+#define SX_SAMPLES_PARTS 34
 
+/** No member is wider than 4 bytes, so that a block index has room for 12 in the same line. */
 typedef struct sx_samples {
-	uint64_t base;          /* high part of the block's first key */
+	uint32_t base_low, base_high; /* high part of the block's first key */
 	_Atomic uint32_t shape; /* as in the block's header; without entries: not made yet */
-	uint32_t scale;
-	uint8_t unit;           /* of `off`, its logarithm */
+	uint16_t slope;         /* in parts of an entry */
+	uint8_t unit, shift;    /* logarithms */
+	uint8_t parts;          /* that the block has */
 	int8_t off[SX_SAMPLES_PARTS + 1];
 } sx_samples;
-
-static_assert(sizeof(sx_samples) == SX_CACHE_LINE, "samples are read with one cache miss");
 
 /** What a block probably looks like: as another one of its table does. */
 typedef struct sx_block_guess {
@@ -91,6 +92,16 @@ static inline void sx_samples_init(sx_samples *s)
 static inline int sx_samples_are_new(const sx_samples *s)
 {
 	return !atomic_load_explicit(&s->shape, memory_order_relaxed);
+}
+
+/** True if samples tell that a block begins before a key, so that it is not in a block before. */
+static inline int sx_samples_begin_before(const sx_samples *s, uint64_t key)
+{
+	sx_block_shape shape =
+		sx_block_shape_of(atomic_load_explicit(&s->shape, memory_order_acquire));
+
+	return shape.n && sx_block_high(key, shape.width) >
+				  ((uint64_t)s->base_high << 32 | s->base_low);
 }
 
 /** Note that a block is read whose samples are not made. Returns 1 if they should be made now. */
@@ -120,8 +131,8 @@ typedef struct sx_entries {
 
 /**
  * Find the entries of keys [low, high] by the samples of a block, and prefetch them: the low
- * bytes, the bitmap where it begins for them, and the columns where they are if all columns are
- * as wide as in the guess. Does not read the block.
+ * bytes, and the columns where they are if all columns are as wide as in the guess. Not the bitmap:
+ * nearly always low bytes tell that nothing is near. Does not read the block.
  *
  * @param out  all entries of the range and at most those of two parts more; from = to if there
  *             are none

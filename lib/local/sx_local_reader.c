@@ -98,16 +98,18 @@ static int are_hits(const struct near *n, const sx_block_slice *slice, const sx_
 	const sx_probe *p = &n->task->probe[slice->probe];
 	const sx_hits *hits = n->f->hits;
 	const sx_snapshot *snapshot = &n->f->view->snapshot;
+	uint64_t before;
 	size_t there = 0;
 
 	if (hits->n - hits->from < near || hits->n - hits->from > FEW_HITS ||
 	    snapshot->header.state & SX_STATE_MERGING)
 		return 0;
+	before = sx_block_slice_before(slice, n->f->view->table[p->table].blocks);
 	for (size_t i = hits->from; i < hits->n; i++) {
 		uint64_t key = sx_permute(perm, hits->at[i].fp);
 
 		there += hits->at[i].in_tables && key >= p->low && key <= p->high &&
-			 key > slice->before && key <= slice->last;
+			 key > before && key <= slice->last;
 	}
 	return there == near;
 }
@@ -130,6 +132,9 @@ static int visit_table(void *ctx, const sx_block_slice *slice, enum sx_next *nex
 
 	n = sx_finding_candidates(f, n);
 	near = n ? sx_lookup_filter(l, v->task, slice, n, query, f->q->max_bits) : 0;
+	/* Nearly always; f->done is set where candidates were cut. */
+	if (!near && !f->done)
+		return SIMIDX_OK;
 	if (near && !f->done && are_hits(v, slice, perm, near))
 		near = 0;
 	near = sx_lookup_complete(l, v->task, slice, query, f->q->max_bits, near);

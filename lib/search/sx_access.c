@@ -107,12 +107,6 @@ static int probe_by_cover(sx_access *a, const sx_view *view, const sx_query *q, 
 	if (sx_template_probes(&view->snapshot.index->schema->plan, cover, q->fp, q->max_bits,
 			       a->permuted, &a->tables.probes))
 		return sx_fail_nomem(err);
-	for (unsigned i = 0; i < a->cover->n; i++) {
-		unsigned t = a->cover->probed[i].table;
-
-		if (view->table[t].blocks)
-			sx_block_index_prefetch(view->table[t].blocks, a->permuted[t]);
-	}
 	return SIMIDX_OK;
 }
 

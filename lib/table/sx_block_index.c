@@ -8,39 +8,37 @@
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
 
-/* Two to four slots a block. */
-static unsigned slot_bits(uint64_t blocks)
+/* Knots are two to the power of this: four to eight blocks between two of them. */
+static unsigned knot_bits(uint64_t blocks)
 {
 	unsigned b = 1;
 
-	while (b < 31 && (uint64_t)1 << b < 2 * blocks)
+	while (b < 31 && (uint64_t)8 << b < blocks)
 		b++;
 	return b;
 }
 
 size_t sx_block_index_size(uint64_t blocks)
 {
-	return sizeof(sx_block_index) + (size_t)blocks * (sizeof(sx_entry) + sizeof(sx_samples)) +
-	       (((size_t)1 << slot_bits(blocks)) + 1) * sizeof(sx_slot);
+	return sizeof(sx_block_index) + (size_t)blocks * sizeof(sx_entry) +
+	       (((size_t)1 << knot_bits(blocks)) + 1) * sizeof(sx_knot);
 }
 
 void sx_block_index_free(sx_block_index *d)
 {
 	if (!d)
 		return;
-	free(d->slot);
+	free(d->knot);
 	free(d->entry);
-	free(d->samples);
 	free(d);
 }
 
 static int allocate(sx_block_index *d, uint64_t blocks)
 {
-	d->slot = sx_calloc(((size_t)1 << slot_bits(blocks)) + 1, sizeof(*d->slot));
-	d->entry = sx_realloc(NULL, blocks, sizeof(*d->entry));
-	d->samples = sx_alloc_lines(blocks, sizeof(*d->samples));
+	d->knot = sx_calloc(((size_t)1 << knot_bits(blocks)) + 1, sizeof(*d->knot));
+	d->entry = sx_alloc_lines(blocks ? blocks : 1, sizeof(*d->entry));
 	d->bytes = sx_block_index_size(blocks);
-	return d->slot && d->entry && d->samples ? 0 : -1;
+	return d->knot && d->entry ? 0 : -1;
 }
 
 /* Enter the next block. */
@@ -61,8 +59,11 @@ static int add(sx_block_index *d, sx_slice key, sx_slice value, simidx_error *er
 	away = at - d->anchor;
 	if (away % (ptrdiff_t)d->page_size)
 		return sx_table_damaged(d->table, key, "it does not have a page of its own", err);
-	d->entry[d->n].page = away / (ptrdiff_t)d->page_size;
-	sx_samples_init(&d->samples[d->n]);
+	away /= (ptrdiff_t)d->page_size;
+	if (away != (int32_t)away)
+		return sx_table_damaged(d->table, key, "it lies too far from the others", err);
+	d->entry[d->n].page = (int32_t)away;
+	sx_samples_init(&d->entry[d->n].samples);
 	d->entry[d->n++].last = place.key;
 	return SIMIDX_OK;
 }
@@ -88,10 +89,10 @@ static int fill(sx_block_index *d, sx_txn *txn, uint64_t blocks, simidx_error *e
 	return rc == SIMIDX_E_END ? SIMIDX_OK : rc;
 }
 
-static void fill_slots(sx_block_index *d)
+static void fill_knots(sx_block_index *d)
 {
-	unsigned b = slot_bits(d->n), bits = 1;
-	size_t s = 0;
+	unsigned b = knot_bits(d->n), bits = 1;
+	size_t k = 0;
 
 	if (!d->n)
 		return;
@@ -100,10 +101,15 @@ static void fill_slots(sx_block_index *d)
 		bits++;
 	d->shift = bits > b ? bits - b : 0;
 	for (size_t i = 0; i < d->n; i++)
-		while (s <= d->entry[i].last >> d->shift)
-			d->slot[s++] = (sx_slot){ (uint32_t)i, (int32_t)d->entry[i].page };
-	/* The slot of the greatest key has an end too. */
-	d->slot[s] = (sx_slot){ (uint32_t)d->n, 0 };
+		for (; k <= d->entry[i].last >> d->shift; k++) {
+			double part = sx_block_index_part(d, i, (uint64_t)k << d->shift);
+
+			d->knot[k].place = ((uint64_t)i << SX_PLACE_PART) +
+					   (uint64_t)(part * (double)sx_low_bits(SX_PLACE_PART));
+			d->knot[k].page = d->entry[i].page - (int64_t)i;
+		}
+	/* The last knot but one has an end too. */
+	d->knot[k].place = ((uint64_t)d->n << SX_PLACE_PART) - 1;
 }
 
 int sx_block_index_make(const sx_table *table, sx_txn *txn, uint64_t rows, sx_block_index **out,
@@ -129,12 +135,38 @@ int sx_block_index_make(const sx_table *table, sx_txn *txn, uint64_t rows, sx_bl
 		sx_block_index_free(d);
 		return rc;
 	}
-	fill_slots(d);
+	fill_knots(d);
 	if (d->n)
 		sx_block_guess_make(&d->guess, sx_block_index_block(d, d->n / 2),
 				    table->block_size, table->n_cols);
 	*out = d;
 	return SIMIDX_OK;
+}
+
+size_t sx_block_index_search(const sx_block_index *d, uint64_t key, size_t guess)
+{
+	size_t from, to, i = guess;
+
+	if (i >= d->n)
+		return d->n;
+	from = (size_t)(d->knot[key >> d->shift].place >> SX_PLACE_PART);
+	to = (size_t)(d->knot[(key >> d->shift) + 1].place >> SX_PLACE_PART);
+	/* Where keys are spread evenly there are few blocks between two knots. */
+	if (to - from > SX_BLOCK_INDEX_LARGE) {
+		while (from < to) {
+			i = from + (to - from) / 2;
+			if (d->entry[i].last < key)
+				from = i + 1;
+			else
+				to = i;
+		}
+		return from;
+	}
+	while (d->entry[i].last < key)
+		i++;
+	while (i > from && d->entry[i - 1].last >= key)
+		i--;
+	return i;
 }
 
 double sx_block_index_part(const sx_block_index *d, size_t i, uint64_t key)

@@ -54,8 +54,9 @@ int sx_lookup_damaged(const sx_lookup_task *task, const sx_block_slice *s, const
 struct progress {
 	size_t probe;  /* the first one that is not looked up to its end */
 	size_t end;    /* probes before this one have a block index */
-	size_t ahead;  /* probes before this one have been prefetched */
 	size_t block;  /* of `probe`: the block to go on with, or SIZE_MAX */
+	size_t first, ahead; /* probes [first, ahead) have been prefetched ... */
+	size_t guess[AHEAD]; /* ... in these blocks, where they are likely to begin */
 };
 
 static const sx_block_index *blocks_of(const sx_lookup_task *task, size_t probe)
@@ -63,30 +64,14 @@ static const sx_block_index *blocks_of(const sx_lookup_task *task, size_t probe)
 	return task->view[task->probe[probe].table].blocks;
 }
 
-/*
- * Prefetch the entries of the block index for the next probes: slots first, then what they lead
- * to. The page of the block that a range most often begins in is prefetched before its entry tells
- * that it is the one: the CPU takes longest to translate addresses of pages.
- */
+/* Prefetch what the block indexes have about the next probes, and where they lead to. */
 static void look_ahead(const sx_lookup_task *task, struct progress *at)
 {
-	size_t end = at->end - at->probe < AHEAD ? at->end : at->probe + AHEAD;
-
-	for (size_t i = at->probe; i < end; i++)
-		sx_block_index_prefetch(blocks_of(task, i), task->probe[i].low);
-	for (size_t i = at->probe; i < end; i++) {
-		const sx_block_index *b = blocks_of(task, i);
-		uint64_t low = task->probe[i].low;
-
-		if (b->n && low <= b->max) {
-			sx_slot slot = b->slot[low >> b->shift];
-
-			sx_prefetch(b->anchor + (ptrdiff_t)slot.page * (ptrdiff_t)b->page_size);
-			sx_prefetch(&b->entry[slot.first]);
-			sx_prefetch(&b->samples[slot.first]);
-		}
-	}
-	at->ahead = end;
+	at->first = at->probe;
+	at->ahead = at->end - at->probe < AHEAD ? at->end : at->probe + AHEAD;
+	for (size_t i = at->first; i < at->ahead; i++)
+		at->guess[i - at->first] =
+			sx_block_index_guess(blocks_of(task, i), task->probe[i].low);
 }
 
 /* Find the next slices in the order of the probes, up to SX_LOOKUP_SLICES. */
@@ -101,7 +86,8 @@ static void find(sx_lookup *l, const sx_lookup_task *task, struct progress *at)
 		if (i == SIZE_MAX) {
 			if (at->ahead <= at->probe)
 				look_ahead(task, at);
-			i = sx_block_index_find(b, p->low);
+			i = sx_block_index_find_guessed(b, p->low,
+							at->guess[at->probe - at->first]);
 			if (task->first < max - l->n)
 				max = l->n + task->first;
 		}
@@ -110,9 +96,8 @@ static void find(sx_lookup *l, const sx_lookup_task *task, struct progress *at)
 			sx_block_slice *s = &l->slice[l->n++];
 
 			s->value = sx_block_index_block(b, i);
-			s->samples = &b->samples[i];
+			s->entry = &b->entry[i];
 			s->last = b->entry[i].last;
-			s->before = i ? b->entry[i - 1].last : 0;
 			s->probe = (uint32_t)at->probe;
 			if (s->last > p->high || (s->last == p->high && !b->table->n_cols))
 				i = b->n;
@@ -150,7 +135,7 @@ static void prefetch(sx_lookup *l, const sx_lookup_task *task)
 	for (size_t i = 0; i < l->n; i++) {
 		sx_block_slice *s = &l->slice[i];
 
-		if (locate_by_samples(task, s, s->samples))
+		if (locate_by_samples(task, s, &s->entry->samples))
 			continue;
 		sx_block_prefetch(s->value, &blocks_of(task, s->probe)->guess);
 		s->from = 1;
@@ -185,7 +170,9 @@ static int check_block(const sx_lookup *l, const sx_lookup_task *task, const sx_
 		       const char **wrong, simidx_error *err)
 {
 	const sx_table *table = task->view[task->probe[s->probe].table].table;
-	sx_sort_key before = { s->before, 0 }, last = { s->last, UINT64_MAX };
+	const sx_block_index *blocks = blocks_of(task, s->probe);
+	sx_sort_key before = { sx_block_slice_before(s, blocks), 0 };
+	sx_sort_key last = { s->last, UINT64_MAX };
 	sx_block b;
 
 	*wrong = sx_block_open(&b, s->value, l->block_size, table->n_cols);
@@ -206,8 +193,8 @@ static const char *locate_in_block(const sx_lookup *l, const sx_lookup_task *tas
 	sx_samples made;
 	sx_block b;
 
-	if (s->samples && sx_samples_are_due(s->samples)) {
-		wrong = sx_samples_make(s->samples, s->value, l->block_size,
+	if (s->entry && sx_samples_are_due(&s->entry->samples)) {
+		wrong = sx_samples_make(&s->entry->samples, s->value, l->block_size,
 					task->view[p->table].table->number, l->kernel, &made);
 		if (!wrong)
 			locate_by_samples(task, s, &made);
@@ -228,7 +215,7 @@ static const char *locate_in_block(const sx_lookup *l, const sx_lookup_task *tas
 static int check_and_locate(const sx_lookup *l, const sx_lookup_task *task, sx_block_slice *s,
 			    simidx_error *err)
 {
-	int is_new = l->checks && (!s->samples || sx_samples_are_new(s->samples));
+	int is_new = l->checks && (!s->entry || sx_samples_are_new(&s->entry->samples));
 	const char *wrong = NULL;
 	int rc = is_new ? check_block(l, task, s, &wrong, err) : SIMIDX_OK;
 
@@ -243,8 +230,8 @@ static void window_of(const sx_lookup *l, const sx_block_slice *s, const sx_prob
 {
 	static const sx_samples none;
 
-	sx_samples_window(s->samples ? s->samples : &none, s->value, l->block_size, p->low, p->high,
-			  window);
+	sx_samples_window(s->entry ? &s->entry->samples : &none, s->value, l->block_size, p->low,
+			  p->high, window);
 }
 
 static int locate(sx_lookup *l, const sx_lookup_task *task, simidx_error *err)
@@ -301,9 +288,12 @@ static int visit_all(sx_lookup *l, const sx_lookup_task *task, struct progress *
 static int run_indexed(sx_lookup *l, const sx_lookup_task *task, size_t from, size_t end,
 		       enum sx_next *next, simidx_error *err)
 {
-	struct progress at = { from, end, from, SIZE_MAX };
+	struct progress at;
 	int rc = SIMIDX_OK;
 
+	at.probe = at.ahead = from;
+	at.end = end;
+	at.block = SIZE_MAX;
 	for (find(l, task, &at); !rc && l->n && *next != SX_NEXT_NOTHING; find(l, task, &at)) {
 		prefetch(l, task);
 		ask_for_pages(l);

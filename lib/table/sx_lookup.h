@@ -31,14 +31,26 @@ typedef struct sx_table_view {
 /** Some neighbouring rows that one probe reads: entries [from, to) of a block. */
 typedef struct sx_block_slice {
 	const unsigned char *value; /* the block; NULL = rows [from, to) of lookup->rows */
-	sx_samples *samples;        /* of the block, or NULL */
+	sx_entry *entry;            /* of the block index, or NULL */
 	uint64_t last;              /* last key of the block, or its fence */
-	uint64_t before;            /* that of the block before; UINT64_MAX = not known */
+	uint64_t before;            /* without an entry: that of the block before, if known */
 	uint32_t probe;             /* its number */
 	uint16_t from, to;          /* entries: those of the probe and, unless asked exactly,
 	                               some before and after them */
 	uint8_t width;              /* low bytes of an entry */
 } sx_block_slice;
+
+/**
+ * The last key of the block before the one of a slice; 0 = it is the first one; UINT64_MAX = not
+ * known. `blocks` is its block index: read only when it is asked for, as it costs a cache miss.
+ */
+static inline uint64_t sx_block_slice_before(const sx_block_slice *slice,
+					     const sx_block_index *blocks)
+{
+	if (!slice->entry)
+		return slice->before;
+	return slice->entry > blocks->entry ? slice->entry[-1].last : 0;
+}
 
 /** What comes after a slice. */
 enum sx_next {

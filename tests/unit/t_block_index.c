@@ -37,10 +37,6 @@ static void check_entries(struct t_tab *tab, const struct t_lookup *view)
 	}
 	ck_assert_int_eq(rc, SIMIDX_E_END);
 	ck_assert_uint_eq(i, d->n);
-	/* What an offset says beforehand is what its entry says. */
-	for (size_t s = 0; d->n && s <= d->max >> d->shift; s++)
-		sxt_must_eq((uint64_t)d->slot[s].page,
-			    (uint64_t)d->entry[d->slot[s].first].page);
 	ck_assert_uint_le(d->bytes, sx_block_index_size(i));
 	sx_cursor_close(cursor);
 }
@@ -314,7 +310,7 @@ static void check_rough(const struct visited *v, const sx_block_slice *s, const 
 	if (n)
 		sxt_must(s->from <= from && s->to >= to);
 	/* Of keys that are spread evenly few more: two parts, and what these are larger by. */
-	max = n + 2 * block->n / SX_SAMPLES_PARTS + 50;
+	max = n + 4 * block->n / SX_SAMPLES_PARTS + 50;
 	if (v->even)
 		sxt_must_le((size_t)(s->to - s->from), max);
 	/* By a cursor there are no others. */
