@@ -33,6 +33,8 @@ tools_libcommon_a_SOURCES = \
 	tools/common/tl_emit.h \
 	tools/common/tl_escape.c \
 	tools/common/tl_escape.h \
+	tools/common/tl_example.c \
+	tools/common/tl_example.h \
 	tools/common/tl_features.c \
 	tools/common/tl_features.h \
 	tools/common/tl_fp.c \

@@ -218,6 +218,36 @@ says '; --files-from FILE reads a list of names'
 run 1 "$dedup" –r
 says "; an option begins with '-', and this with another dash"
 
+# ---- what is right is shown, with the names that were given ----
+
+# shows RIGHT WRONG...: the command after simidx- that is right, and one that is not.
+shows() {
+	local right=$1
+	shift
+	run 2 "$@"
+	says "Try 'simidx-$right', or 'simidx-"
+}
+cp plain.txt 'a b.txt'
+shows 'dedup -r docs' "$dedup" --frobnicate docs
+shows 'dedup --stream fps.tsv plain.txt' "$dedup" --frobnicate --stream fps.tsv plain.txt docs/1
+shows 'dedup "a b.txt"' "$dedup" --frobnicate 'a b.txt' no-file
+shows 'dedup -F jsonl -' "$dedup" - </dev/null
+shows 'dedup FILE' "$dedup" --similarity docs/1
+shows 'dedup fps.tsv' "$dedup" --files-from docs/1 --frobnicate fps.tsv
+shows 'load INDEX -r docs' "$load" -r docs
+shows 'load INDEX FILE' "$load" --frobnicate new
+shows 'load ix fps.tsv' "$load" --frobnicate ix fps.tsv
+shows 'query stats ix' "$query" frobnicate ix
+shows 'query dump ix' "$query" --frobnicate dump ix
+shows 'query stats INDEX' "$query" stats
+shows 'query search ix 00123456' "$query" search ix --frobnicate 5 00123456
+shows 'query search ix --text docs/1' "$query" search ix --text --frobnicate 5 docs/1
+shows 'query get ix --id 0' "$query" get ix
+shows 'query delete ix --label LABEL' "$query" delete ix
+shows 'query similar docs/1 docs/2' "$query" similar docs/1 docs/2 docs/3
+shows 'query plan --documents 1M' "$query" plan
+shows 'query stats redis://u:***@h/pages' "$query" stats redis://u:secret@h/pages more
+
 # ---- inputs of another kind ----
 
 printf '%s\n' 81985529216486895 -2 >decimal

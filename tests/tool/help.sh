@@ -78,7 +78,7 @@ while read -r command; do
 	done <options
 	run 2 "$query" "$command" --no-such-option
 	says "unknown option '--no-such-option'"
-	says "Try 'simidx-query $command --help'."
+	says "or 'simidx-query $command --help'."
 done <commands
 run 0 "$query" search -h
 options_of out >options
@@ -93,7 +93,7 @@ run 0 "$query" -h
 # What is mistyped.
 run 2 "$query" serach index
 says "unknown command 'serach'; is search meant?"
-says "Try 'simidx-query --help'."
+says "or 'simidx-query --help'."
 run 2 "$query" frobnicate
 says "unknown command 'frobnicate'; there are search, get, dump, export, pairs, clusters, stats, verify, backup, delete, compact, repair, plan, idf, similar, review, help"
 run 2 "$query" help frobnicate
@@ -165,7 +165,7 @@ for option in '--plan 9x9' '--extractor none' '--weights none'; do
 	# shellcheck disable=SC2086
 	run 2 "$load" $option index -F lines one.fps
 	says '"'"${option#* }"'"'
-	says "Try 'simidx-load --help'."
+	says "or 'simidx-load --help'."
 done
 run 2 "$query" stats index --kernel abacus
 says "--kernel: expected one of auto, scalar, popcnt, avx2, avx512, neon, found 'abacus'"
@@ -190,7 +190,7 @@ run 2 "$load" - file
 says "'-' is standard input, and no index"
 run 2 "$load" --mode rebuild index file
 says "--mode: expected one of add, if-new, replace, delete, found 'rebuild'"
-says "Try 'simidx-load --help'."
+says "or 'simidx-load --help'."
 run 2 "$load" --write slowly index file
 says "--write: expected one of auto, insert, rebuild, found 'slowly'"
 run 2 "$load" --expect 1P index file

@@ -24,6 +24,7 @@
 
 static const char *program_name = "simidx";
 static const char *command_name; /* NULL = none yet */
+static void (*write_example)(char *out, size_t size);
 static int is_quiet;
 static uint64_t n_errors;
 static int progress_stands;
@@ -55,6 +56,11 @@ const char *tl_program(void)
 void tl_set_command(const char *command)
 {
 	command_name = command;
+}
+
+void tl_set_example(void (*write)(char *out, size_t size))
+{
+	write_example = write;
 }
 
 void tl_set_quiet(int quiet)
@@ -180,6 +186,20 @@ void tl_notice(const char *format, ...)
 	va_end(ap);
 }
 
+/* What to type: a right command line, and where the others are. */
+static void print_right(void)
+{
+	char example[MESSAGE_SIZE] = "";
+
+	if (write_example)
+		write_example(example, sizeof(example));
+	fputs("Try '", stderr);
+	tl_path_hide_passwords(example);
+	tl_put_message(stderr, example, strlen(example));
+	fprintf(stderr, "%s%s%s%s --help'.\n", *example ? "', or '" : "", program_name,
+		command_name ? " " : "", command_name ? command_name : "");
+}
+
 int tl_usage_error(const char *format, ...)
 {
 	va_list ap;
@@ -188,8 +208,7 @@ int tl_usage_error(const char *format, ...)
 	print_message(format, ap);
 	va_end(ap);
 	n_errors++;
-	fprintf(stderr, "Try '%s%s%s --help'.\n", program_name, command_name ? " " : "",
-		command_name ? command_name : "");
+	print_right();
 	return TL_TROUBLE;
 }
 

@@ -28,6 +28,9 @@ const char *tl_program(void);
 /** Name the command whose --help tl_usage_error() points to; borrowed. NULL: the program's. */
 void tl_set_command(const char *command);
 
+/** Have tl_usage_error() show what this writes, a right command line; NULL: none. */
+void tl_set_example(void (*write)(char *out, size_t size));
+
 /** Whether notices, summaries and progress are wanted (they are, until this says no). */
 void tl_set_quiet(int quiet);
 

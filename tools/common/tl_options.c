@@ -4,6 +4,7 @@
 #include "common/tl_options.h"
 
 #include "common/tl_advice.h"
+#include "common/tl_example.h"
 #include "common/tl_help.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
@@ -401,6 +402,7 @@ int tl_parse(const struct tl_command *command, void *options, void *shared, int 
 	if (command->program)
 		add_table(&slots, command->program->options, shared);
 	tl_set_command(command->program ? command->name : NULL);
+	tl_example_set(command, argv + 1);
 	opterr = 0;
 	optind = 0; /* not 1: getopt_long() then forgets where it was */
 	return take_all(command, &slots, argc, argv);

@@ -34,6 +34,7 @@
  *
  *	static const struct tl_command command = {
  *		.name = "simidx-list", .operands = "INDEX", .least = 1, .most = 1,
+ *		.shortest = "INDEX",
  *		.summary = "list an index", .options = options,
  *	};
  *
@@ -179,6 +180,11 @@ struct tl_command {
 	const char *name;     /* as it is typed */
 	const char *operands; /* such as "INDEX [QUERY]..."; NULL = none */
 	int least, most;      /* how many of them there may be */
+	/*
+	 * What stands behind the name in the shortest right command line. INDEX, INPUT, FILE and
+	 * QUERY may be what was given; "[--flag]" stands there if it was given.
+	 */
+	const char *shortest;
 	const char *summary;  /* what it does, in a few words, without a full stop */
 	const char *about;    /* what it does, in paragraphs; or NULL */
 	const struct tl_option *options;

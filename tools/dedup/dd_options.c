@@ -371,6 +371,7 @@ static const struct tl_option rows[] = {
 const struct tl_command dd_command = {
 	.name = "simidx-dedup",
 	.operands = "INPUT...",
+	.shortest = "[--stream] INPUT",
 	.least = 0,
 	.most = INT_MAX,
 	.summary = "find near-duplicates among files and rows",

@@ -394,6 +394,7 @@ static const struct tl_option rows[] = {
 const struct tl_command ld_command = {
 	.name = "simidx-load",
 	.operands = "INDEX INPUT...",
+	.shortest = "INDEX INPUT",
 	.least = 1,
 	.most = INT_MAX,
 	.summary = "store, replace and delete documents in a near-duplicate index",

@@ -52,6 +52,7 @@ static const struct tl_option rows[] = {
 
 const struct qr_command qr_backup = {
 	.line = { .name = "backup", .operands = "INDEX DEST", .least = 2, .most = 2,
+		  .shortest = "INDEX DEST",
 		  .summary = "copy a snapshot of an index, which may be in use",
 		  .about = "Copy one snapshot of the index, which may be in use, to the new "
 			   "directory DEST. DEST must not exist or be an empty directory, and "

@@ -363,6 +363,7 @@ static const struct tl_option rows[] = {
 
 const struct qr_command qr_clusters = {
 	.line = { .name = "clusters", .operands = "INDEX", .least = 1, .most = 1,
+		  .shortest = "INDEX",
 		  .summary = "put near documents into clusters",
 		  .about = "Put the near documents of one snapshot into clusters, each with one "
 			   "that is kept and others that you can delete. Nothing is deleted.",

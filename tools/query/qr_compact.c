@@ -149,6 +149,7 @@ static const struct tl_option rows[] = {
 
 const struct qr_command qr_compact = {
 	.line = { .name = "compact", .operands = "INDEX [NEW]", .least = 1, .most = 2,
+		  .shortest = "INDEX",
 		  .summary = "build an index anew, without what was deleted",
 		  .about = "Build the index anew from its documents, so that nothing of deleted "
 			   "ones is left in its file. In place, or as the new index NEW.",

@@ -425,6 +425,7 @@ static const struct tl_option rows[] = {
 
 const struct qr_command qr_delete = {
 	.line = { .name = "delete", .operands = "INDEX [KEY...]", .least = 1, .most = INT_MAX,
+		  .shortest = "INDEX --label LABEL",
 		  .summary = "delete documents by age, id or label",
 		  .about = "Delete the documents that are older than a date, or that have these "
 			   "ids or labels.",

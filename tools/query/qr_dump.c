@@ -150,6 +150,7 @@ static const struct tl_option rows[] = {
 
 const struct qr_command qr_dump = {
 	.line = { .name = "dump", .operands = "INDEX", .least = 1, .most = 1,
+		  .shortest = "INDEX",
 		  .summary = "print all documents, to be loaded again",
 		  .about = "Print all documents of one snapshot by ascending id, in a form that "
 			   "simidx-load takes back. An index without ids gives its distinct "

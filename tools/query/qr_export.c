@@ -235,6 +235,7 @@ static const struct tl_option rows[] = {
 
 const struct qr_command qr_export = {
 	.line = { .name = "export", .operands = "INDEX DIR", .least = 2, .most = 2,
+		  .shortest = "INDEX DIR",
 		  .summary = "write an index as files for the bulk load of a database",
 		  .about = "Write one snapshot of the index, which may be in use, as files that "
 			   "other programs load into a database at once. DIR is made, and must not "

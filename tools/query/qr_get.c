@@ -187,6 +187,7 @@ static const struct tl_option rows[] = {
 
 const struct qr_command qr_get = {
 	.line = { .name = "get", .operands = "INDEX KEY...", .least = 2, .most = INT_MAX,
+		  .shortest = "INDEX --id 0",
 		  .summary = "print documents by fingerprint, id or label",
 		  .about = "Print the documents that have exactly these fingerprints or, with an "
 			   "option, these ids or labels. What an argument is, is never guessed.",

@@ -275,6 +275,7 @@ static int run_idf(struct qr_context *ctx, int argc, char **argv)
 
 const struct qr_command qr_idf = {
 	.line = { .name = "idf", .operands = "FILE...", .least = 1, .most = INT_MAX,
+		  .shortest = "FILE",
 		  .summary = "make a dictionary of the words of texts",
 		  .about = "Print a dictionary for 'simidx-load --extractor tfidf --idf': a line "
 			   "\"word idf\" for each word in the texts of the files, ordered by their "

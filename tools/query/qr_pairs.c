@@ -229,6 +229,7 @@ static const struct tl_option rows[] = {
 
 const struct qr_command qr_pairs = {
 	.line = { .name = "pairs", .operands = "INDEX [OTHER]", .least = 1, .most = 2,
+		  .shortest = "INDEX",
 		  .summary = "print all pairs of near documents",
 		  .about = "Print every pair of documents of one snapshot whose fingerprints are "
 			   "near, each once, equal ones included; with OTHER the pairs that have "

@@ -179,6 +179,7 @@ static const struct tl_option rows[] = {
 
 const struct qr_command qr_plan = {
 	.line = { .name = "plan", .operands = "[INDEX]", .most = 1,
+		  .shortest = "--documents 1M",
 		  .summary = "predict the size and speed of each plan",
 		  .about = "Predict what each plan needs for N documents: its tables, the bytes of "
 			   "these and of everything for each document; and for a query of radius K "

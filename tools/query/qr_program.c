@@ -82,6 +82,7 @@ static const struct tl_command *const commands[] = {
 const struct tl_command qr_program = {
 	.name = "simidx-query",
 	.operands = "[INDEX] [ARGUMENT]...",
+	.shortest = "stats INDEX",
 	.summary = "search, check and change near-duplicate indexes",
 	.about = "Search, inspect and check near-duplicate indexes, the directories that "
 		 "simidx-load makes. delete, compact and repair change an index or make one.",
@@ -181,6 +182,7 @@ static const struct tl_option help_rows[] = {
 
 const struct qr_command qr_help = {
 	.line = { .name = "help", .operands = "[COMMAND]", .most = 1,
+		  .shortest = "search",
 		  .summary = "print what --help prints, of a command or of the program",
 		  .options = help_rows, .program = &qr_program },
 	.run = run_help,

@@ -265,6 +265,7 @@ static const struct tl_option rows[] = {
 
 const struct qr_command qr_repair = {
 	.line = { .name = "repair", .operands = "INDEX [NEW]", .least = 1, .most = 2,
+		  .shortest = "INDEX NEW",
 		  .summary = "make a new index of what is sound in a damaged one",
 		  .about = "Make the new index NEW of all that is sound in the damaged INDEX, and "
 			   "list what is lost. NEW must not exist or be an empty directory, and "

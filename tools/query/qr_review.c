@@ -363,6 +363,7 @@ static const struct tl_option rows[] = {
 
 const struct qr_command qr_review = {
 	.line = { .name = "review", .operands = "EVIDENCE", .least = 1, .most = 1,
+		  .shortest = "FILE",
 		  .summary = "show pairs of rows that simidx-dedup took for near",
 		  .about = "Show a sample of the pairs in EVIDENCE, a file that simidx-dedup "
 			   "--evidence has written, or '-' for standard input: what differs in "

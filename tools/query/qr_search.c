@@ -492,6 +492,7 @@ static int run_search(struct qr_context *ctx, int argc, char **argv)
 
 const struct qr_command qr_search = {
 	.line = { .name = "search", .operands = "INDEX QUERY...", .least = 2, .most = INT_MAX,
+		  .shortest = "INDEX QUERY",
 		  .summary = "find the documents near to fingerprints or texts",
 		  .about = "Print the documents that are near to each query.",
 		  .options = rows, .program = &qr_program },

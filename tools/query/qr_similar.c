@@ -297,6 +297,7 @@ static int run_similar(struct qr_context *ctx, int argc, char **argv)
 
 const struct qr_command qr_similar = {
 	.line = { .name = "similar", .operands = "FILE FILE", .least = 2, .most = 2,
+		  .shortest = "FILE FILE",
 		  .summary = "tell why two texts are near to each other or not",
 		  .about = "Tell why two texts are, or are not, near to each other: their "
 			   "fingerprints, how far these are apart, how certain their bits are, and "

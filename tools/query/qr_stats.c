@@ -361,6 +361,7 @@ static const struct tl_option rows[] = {
 
 const struct qr_command qr_stats = {
 	.line = { .name = "stats", .operands = "INDEX", .least = 1, .most = 1,
+		  .shortest = "INDEX",
 		  .summary = "print what an index is and holds, and how large that is",
 		  .about = "Print what the index is and holds: its documents and, for each table "
 			   "in it, its entries, LMDB keys (each stands for a block of entries, or "

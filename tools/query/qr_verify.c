@@ -108,6 +108,7 @@ static const struct tl_option rows[] = {
 
 const struct qr_command qr_verify = {
 	.line = { .name = "verify", .operands = "INDEX", .least = 1, .most = 1,
+		  .shortest = "INDEX",
 		  .summary = "read everything in an index and check it",
 		  .about = "Read everything in one snapshot and check it: the pages of the file, "
 			   "before anything relies on them; then, if all are sound, checksum, "
