@@ -44,6 +44,27 @@ says 'simidx-load: other is not a simidx index: it has no data.mdb'
 # Nothing that can be stored: what is there stays, and nothing is made.
 run 1 "$load" --create truncate two -F lines - <<<x
 holds two 00000000000000aa
+says 'no document was stored, and the index that is there stays; 1 row rejected'
+# Also where the first row to be stored makes the index.
+for mode in replace if-new; do
+	run 1 "$load" --create truncate --mode $mode two -F lines - <<<x
+	holds two 00000000000000aa
+done
+run 1 "$load" --create truncate --mode replace two -F lines a
+says 'no document was stored, and the index that is there stays; 1 row rejected'
+holds two 00000000000000aa
+if [ -n "${SX_TEXT-}" ]; then
+	echo few words >text.txt
+	for mode in replace if-new; do
+		run 1 "$load" --create truncate --mode $mode --short reject two text.txt
+		says 'text.txt: a text of fewer than 64 tokens (--short)'
+		says 'no document was stored, and the index that is there stays; 1 row rejected'
+		holds two 00000000000000aa
+	done
+	yes 'many words' | head -100 >long.txt
+	run 1 "$load" --create truncate --mode if-new --short reject long text.txt long.txt
+	says '1 document inserted; index has 1; 1 row rejected'
+fi
 run 1 "$load" four -F lines - <<<x
 [ ! -e four ] || fail 'an index of nothing'
 # Nothing at all is an empty index.

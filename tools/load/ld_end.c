@@ -26,7 +26,9 @@ int ld_end_too_many(const struct ld_run *run)
 int ld_end_measure(struct ld_run *run, int has_failed)
 {
 	struct ld_target *target = &run->target;
-	int is_anew = has_failed || (target->state == LD_DONE && target->loader);
+	/* Where nothing could be stored, what was to be replaced stays. */
+	int is_anew = has_failed || !target->index ||
+		      (target->state == LD_DONE && target->loader);
 	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
 	simidx_info info = SIMIDX_INFO_INIT;
 	simidx *index = target->index;

@@ -74,6 +74,31 @@ static int fit_kind(struct ld_run *run, struct ld_item *item)
 	return 0;
 }
 
+/*
+ * What is rejected whatever the index has is rejected before a row makes one: with --create truncate
+ * nothing but a row that can be stored shall replace what is there.
+ */
+static int look_at_first(struct ld_run *run, struct ld_item *item)
+{
+	const struct ld_options *options = run->options;
+	struct ld_target *target = &run->target;
+	simidx_error err;
+
+	if (target->state != LD_CLOSED || target->index || options->from.n)
+		return 0;
+	if (options->text.short_texts == TL_SHORT_REJECT && item->row.kind == IN_TEXT) {
+		if (!target->text &&
+		    tl_text_open(&options->text, target->bits, &target->text, &err))
+			return tl_index_error(NULL, &err);
+		ld_item_sketch(item, target->text, target->bits, 0);
+		ld_item_clear(item);
+	}
+	item->reason = ld_store_refuses(options, item);
+	if (item->reason)
+		item->result = IN_REJECTED;
+	return 0;
+}
+
 /* The first line of a full dump decides how the index is made, before there is a row. */
 static int begin_full(struct ld_run *run, const struct in_head *head)
 {
@@ -96,6 +121,8 @@ static int take(struct ld_run *run, struct ld_item *item)
 {
 	int code = item->result == IN_ROW ? fit_kind(run, item) : 0;
 
+	if (!code && item->result == IN_ROW)
+		code = look_at_first(run, item);
 	if (!code && item->result == IN_ROW)
 		code = ld_steps_before_row(run, &item->row);
 	/* What an index that is made by this row holds is known now only. */

@@ -222,7 +222,8 @@ void ld_report_success(struct ld_report *report)
 	if (!line)
 		return;
 	if (strcmp(report->way, "nothing") == 0) {
-		fprintf(line, "no document was stored, and no index was made");
+		fprintf(line, "no document was stored, and %s",
+			report->documents ? "the index that is there stays" : "no index was made");
 	} else if (strcmp(report->way, "build") == 0) {
 		fprintf(line, "index built with %s",
 			tl_counted(report->documents, "document", "documents"));

@@ -39,6 +39,21 @@ static int reject(struct ld_run *run, const struct ld_item *item, const char *re
 			"nothing was stored", reason);
 }
 
+const char *ld_store_refuses(const struct ld_options *options, const struct ld_item *item)
+{
+	static char reason[80];
+
+	if (item->flags & SIMIDX_SKETCH_SHORT && options->text.short_texts == TL_SHORT_REJECT) {
+		snprintf(reason, sizeof(reason), "a text of fewer than %u tokens (--short)",
+			 (unsigned)tl_text_min_tokens(&options->text));
+		return reason;
+	}
+	if ((options->mode == LD_REPLACE || options->mode == LD_DELETE) &&
+	    item->row.id == SIMIDX_NO_ID && !item->row.label)
+		return "it has no id and no label, and --mode replace and delete need one";
+	return NULL;
+}
+
 static void fill_document(const struct ld_run *run, const struct ld_item *item, simidx_doc *doc)
 {
 	unsigned flags = run->target.flags;
@@ -176,23 +191,6 @@ static size_t bytes_apart(const simidx_doc *doc)
 	return (doc->label ? doc->label_size : 0) + (doc->note ? doc->note_size : 0);
 }
 
-/* Why the index is not asked at all, or NULL. */
-static const char *refuse(const struct ld_run *run, const struct ld_item *item,
-			  const simidx_doc *doc, char *room, size_t size)
-{
-	const struct tl_text_options *text = &run->options->text;
-
-	if (item->flags & SIMIDX_SKETCH_SHORT && text->short_texts == TL_SHORT_REJECT) {
-		snprintf(room, size, "a text of fewer than %u tokens (--short)",
-			 (unsigned)tl_text_min_tokens(text));
-		return room;
-	}
-	if ((run->options->mode == LD_REPLACE || run->options->mode == LD_DELETE) &&
-	    doc->id == SIMIDX_NO_ID && !doc->label)
-		return "it has no id and no label, and --mode replace and delete need one";
-	return NULL;
-}
-
 /* Give the row to the writer or the loader. Returns as ld_change_make(), or TL_TROUBLE. */
 static int change(struct ld_run *run, const struct ld_item *item, const simidx_doc *doc,
 		  struct ld_change *out, simidx_error *err)
@@ -238,14 +236,12 @@ static int put(struct ld_run *run, const struct ld_item *item)
 	simidx_doc doc = SIMIDX_DOC_INIT;
 	struct ld_change out;
 	simidx_error err;
-	const char *reason;
-	char room[80];
+	const char *reason = ld_store_refuses(run->options, item);
 	int rc = ld_steps_before_put(run);
 
 	if (rc)
 		return rc;
 	fill_document(run, item, &doc);
-	reason = refuse(run, item, &doc, room, sizeof(room));
 	if (reason)
 		return reject(run, item, reason, 0);
 	/* Of what is put only, as the loader counts no other rows. */

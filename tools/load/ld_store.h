@@ -19,6 +19,9 @@
  */
 int ld_store_ahead(void *ctx, const struct ld_item *items, size_t n);
 
+/** Why a row is not stored whatever the index has, or NULL; the reason is good until the next. */
+const char *ld_store_refuses(const struct ld_options *options, const struct ld_item *item);
+
 /**
  * Store a row, or count why not; commit if that is due. An ld_take of the queue.
  *
