@@ -139,6 +139,33 @@ says 'no-index: no index'
 run 2 "$query" search index --id 3
 says "unknown option '--id'; 'simidx-query get --id INDEX N' looks a document up"
 
+# ---- given twice ----
+
+# Of two files or indexes one would be forgotten; of other values the last one counts.
+while read -r option first second; do
+	run 2 "$dedup" --stream "--$option" "$first" "--$option" "$second" file
+	says "--$option is given twice: leave out '$first' or '$second'"
+done <<'END'
+index a b
+output a b
+output-dir a b
+dups a b
+evidence a b
+END
+run 2 "$load" --rejects a --rejects b index file
+says "--rejects is given twice: leave out 'a' or 'b'"
+run 2 "$dedup" --index a --index a
+says 'INPUT is missing'
+run 2 "$dedup" --tmpdir a --tmpdir b --keep first --keep newest no-file -0
+says '--keep first does not count, as --keep newest comes after it'
+says '--tmpdir a does not count, as --tmpdir b comes after it'
+run 2 "$dedup" -q --keep first --keep newest no-file -0
+grep -q 'does not count' err && fail '-q is no use'
+says '-0 is about'
+run 2 "$load" --wait 1 --wait 2 --memory 1G --memory 2G --from a --from b
+grep -q 'does not count' err && fail 'told of numbers or of a list'
+says 'INDEX is missing'
+
 # ---- operands ----
 
 seq 5 | awk '{ printf "%d\t%016x\tl%d\n", $1, $1 * 99, $1 }' >fps.tsv

@@ -60,6 +60,8 @@ struct slot {
 	const struct tl_option *row;
 	char *base;
 	char *given; /* where the name of the first given one is kept, or NULL */
+	int is_given;
+	const char *value, *earlier; /* as it was typed, and another one before it; or NULL */
 };
 
 /* All that getopt_long() and those who ask it need. */
@@ -78,7 +80,7 @@ static void add_slot(struct slots *slots, const struct tl_option *row, char *bas
 	if (i == MAX_OPTIONS)
 		return;
 	slots->n++;
-	slots->of[i] = (struct slot){ row, base, given };
+	slots->of[i] = (struct slot){ .row = row, .base = base, .given = given };
 	slots->longs[i] = (struct option){ row->name, row->value != NULL, NULL, BY_NAME + i };
 	if (!row->letter)
 		return;
@@ -355,7 +357,38 @@ static int is_file(const char *path)
 	return !stat(path, &status) && S_ISREG(status.st_mode);
 }
 
-static int take_all(const struct tl_command *command, const struct slots *slots, int argc,
+/* A second value, other than the first: of two files one would be forgotten. */
+static int refuse_second(struct slot *slot, const char *value)
+{
+	const struct tl_option *row = slot->row;
+	const char *first = slot->value;
+
+	slot->value = value;
+	if (!first || !value || strcmp(first, value) == 0 || row->may_repeat ||
+	    row->kind == TL_KIND_LIST || row->kind == TL_KIND_NUMBER ||
+	    row->kind == TL_KIND_COUNT || row->kind == TL_KIND_SIZE)
+		return 0;
+	slot->earlier = first;
+	if (!row->otherwise && (strcmp(row->value, "FILE") == 0 ||
+				strcmp(row->value, "DIR") == 0 || strcmp(row->value, "INDEX") == 0))
+		return tl_usage_error("--%s is given twice: leave out '%s' or '%s'", row->name,
+				      first, value);
+	return 0;
+}
+
+static void tell_earlier(const struct slots *slots)
+{
+	for (int i = 0; i < slots->n; i++)
+		if (slots->of[i].row->letter == 'q' && slots->of[i].is_given)
+			return;
+	for (int i = 0; i < slots->n; i++)
+		if (slots->of[i].earlier)
+			tl_notice("--%s %s does not count, as --%s %s comes after it",
+				  slots->of[i].row->name, slots->of[i].earlier,
+				  slots->of[i].row->name, slots->of[i].value);
+}
+
+static int take_all(const struct tl_command *command, struct slots *slots, int argc,
 		    char **argv)
 {
 	int c, i;
@@ -375,13 +408,15 @@ static int take_all(const struct tl_command *command, const struct slots *slots,
 			return print_version();
 		if (slots->of[i].given && !*(const char **)(void *)slots->of[i].given)
 			*(const char **)(void *)slots->of[i].given = slots->of[i].row->name;
-		if (set(&slots->of[i], optarg))
+		slots->of[i].is_given = 1;
+		if (refuse_second(&slots->of[i], optarg) || set(&slots->of[i], optarg))
 			return TL_TROUBLE;
 		if (optarg && slots->of[i].row->kind == TL_KIND_TEXT && is_file(optarg)) {
 			taken.name = slots->of[i].row->name;
 			taken.value = optarg;
 		}
 	}
+	tell_earlier(slots);
 	if (command->commands)
 		return TL_PROCEED;
 	return check_operands(command, argc - optind, argv + optind);

@@ -46,7 +46,9 @@
  *	... argv[optind] is INDEX ...
  *
  * Options may be abbreviated as getopt_long() allows: to any beginning that only one has. Options
- * and operands may be mixed; "--" ends the options.
+ * and operands may be mixed; "--" ends the options. Of several values of one option the last one
+ * counts, and a notice says so unless they are numbers; two files, directories or indexes are
+ * refused, unless the option has a default.
  */
 
 #ifndef TL_OPTIONS_H
@@ -89,6 +91,7 @@ struct tl_option {
 	const char *const *words; /* of TL_WORD, ending with NULL */
 	const struct tl_option *group;
 	int (*call)(void *options, const char *value);
+	int may_repeat;           /* of TL_CALL: each value counts, as those of TL_LIST do */
 	const char *standard;     /* the default, as it would be typed: set and shown; or NULL */
 	/* What holds without the option: shown, not set; or NULL. -h shows a default where the line
 	   has room. */

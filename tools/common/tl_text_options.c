@@ -143,11 +143,11 @@ const struct tl_option tl_text_cutting_rows[] = {
 	  .help = "features of N neighbouring words, N in 1..16",
 	  .more = "How many neighbouring words are a feature, 1..16; several numbers make "
 		  "features of each length." },
-	{ 0, "stop", "en|zh|FILE", TL_CALL(take_stop),
+	{ 0, "stop", "en|zh|FILE", TL_CALL(take_stop), .may_repeat = 1,
 	  .help = "leave out these words; may be repeated",
 	  .more = "Leave out words: English or Chinese ones, or those of a file, one a line. May "
 		  "be repeated." },
-	{ 0, "words", "FILE", TL_CALL(take_words),
+	{ 0, "words", "FILE", TL_CALL(take_words), .may_repeat = 1,
 	  .help = "words that stay in one piece; may be repeated",
 	  .more = "Words that stay in one piece, one a line. May be repeated." },
 	{ 0, "stem", "LANGUAGE", TL_TEXT(struct tl_text_options, how.stem),
