@@ -139,6 +139,101 @@ says 'no-index: no index'
 run 2 "$query" search index --id 3
 says "unknown option '--id'; 'simidx-query get --id INDEX N' looks a document up"
 
+# A part of a word, one dash in place of two, and words with which other programs begin.
+while read -r option told; do
+	run 2 "$dedup" "$option" x
+	says "unknown option '$option'; $told"
+done <<'END'
+--minimal-file-size find -size +1k | ... --files-from - chooses by size
+--remove-duplicates is --drop-list meant?
+--no-cache -h lists what there is
+--recurse: is --recursive meant?
+--list is --drop-list meant?
+--isolate is --against meant?
+--html --evidence FILE, then simidx-query review --html PAGE FILE
+--time --keep max:FIELD goes by dates of rows
+--usage is --help meant?
+-dryrun is --drop-list meant?
+-recursive is --recursive meant?
+-nohidden hidden files are left out, unless --hidden is given
+-1 groups have a line for each file; --drop-list prints names
+-z is --null meant?
+-? is --help meant?
+-s is one of these meant? --similarity, --stream, --summary, --spill
+END
+while read -r option told; do
+	run 2 "$load" "$option" index x
+	says "unknown option '$option'; $told"
+done <<'END'
+--index the index is the first operand: simidx-load INDEX INPUT
+--init the first load makes an index: simidx-load INDEX INPUT
+--delete --mode delete, or of a few simidx-query delete --label INDEX LABEL
+--tfidf --weights tfidf --idf FILE; 'simidx-query idf' makes FILE
+END
+while read -r command option told; do
+	run 2 "$query" $command $option index 0
+	says "unknown option '$option'; $told"
+done <<'END'
+search --index INDEX is the first operand of a command
+search --k is --radius meant?
+search --percent fingerprints cannot tell percent: --radius N, or simidx-dedup for texts
+stats --format --json prints objects
+get --all 'simidx-query dump INDEX' prints all documents
+get --text an index has no texts; its labels name them
+delete --all 'rm -r INDEX' deletes all
+delete --before is --older-than meant?
+dump --label 'simidx-query get --label INDEX LABEL' looks a document up
+verify --fix 'simidx-query repair INDEX NEW' saves what is sound
+review --all -h lists what there is
+clusters --min-size -h lists what there is
+END
+for word in stream groups; do
+	run 2 "$dedup" $word file
+	says "there is no file '$word', and simidx-dedup has no commands"
+done
+# An input that an option is to have, and options that stand alone or not.
+echo words >in.txt
+for letter in f i; do
+	run 2 "$dedup" -$letter in.txt
+	says "unknown option '-$letter'; files stand without an option"
+done
+run 2 "$dedup" --in in.txt
+says "unknown option '--in'; an INPUT stands without an option"
+run 2 "$dedup" --drop-list=out in.txt
+says "option '--drop-list=out' takes no value: --drop-list"
+run 2 "$dedup" --similarity
+says "option '--similarity' needs a value: --similarity S"
+run 2 "$load" index -F
+says "option '-F' needs a value: -F FORMAT"
+
+# ---- values ----
+
+while read -r option value meant; do
+	run 2 "$load" $option $value index file
+	says ", found '$value'; is $meant meant?"
+done <<'END'
+--format ndjson jsonl
+--format json jsonl
+--mode upsert replace
+--mode new if-new
+--mode if_new if-new
+--create new must
+--fp-encoding decimal dec
+END
+run 2 "$load" --mode slowly index file
+grep -q 'meant?' err && fail 'nothing is like it'
+says "expected one of add, if-new, replace, delete, found 'slowly'"
+run 2 "$dedup" --threads all file
+says "--threads: expected a number in 1..256, found 'all'; without it: one a core"
+run 2 "$query" search --limit all index 0
+says "found 'all'"
+run 2 "$load" --memory 1e7 index no-such-file
+says "--memory: expected a size of at least 64M, such as 400M or 2G, found '1e7'"
+run 2 "$load" --memory 1e30 index no-such-file
+says "--memory: expected a size of at most 8796093022207M, found '1e30'"
+run 2 "$load" --memory 1e9 index no-such-file
+says 'no-such-file: cannot open'
+
 # ---- given twice ----
 
 # Of two files or indexes one would be forgotten; of other values the last one counts.
@@ -220,6 +315,10 @@ for tool in dups summary rejects; do
 	run 2 "$dedup" --$tool plain.txt
 	says "INPUT is missing: --$tool has taken 'plain.txt'"
 done
+run 2 "$dedup" -r --summary docs
+says "INPUT is missing: --summary has taken 'docs'"
+run 2 "$load" --from ix
+says "INDEX is missing: --from has taken 'ix'"
 run 2 "$load" plain.txt
 says 'INDEX is missing: simidx-load INDEX plain.txt'
 run 2 "$query" dump ix out.tsv

@@ -86,6 +86,11 @@ static const struct {
 	{ "output-file", "output" },   { "removed", "dups" },	  { "key", "text-field" },
 	{ "link", "drop-list" },       { "log", "rejects" },
 	{ "exact", "identical" },      { "omitfirst", "drop-list" }, { "order", "keep" },
+	{ "isolate", "against" },      { "rm", "drop-list" },	  { "list", "drop-list" },
+	{ "stats", "summary" },	       { "usage", "help" },	  { "k", "radius" },
+	{ "before", "older-than" },    { "out", "output" },	  { "dryrun", "drop-list" },
+	{ "deleteduplicates", "drop-list" }, { "makehardlinks", "drop-list" },
+	{ "makesymlinks", "drop-list" },
 };
 
 /*
@@ -173,8 +178,37 @@ static const struct {
 	{ "prefer", "mode", "of near texts 'simidx-dedup --prefer' chooses the one that stays" },
 	{ "dups", "mode", "'simidx-dedup --dups' lists what is near; here --emit writes what is "
 			  "new" },
-	{ "id", "nearest", "'simidx-query get --id INDEX N' looks a document up" },
-	{ "label", "nearest", "'simidx-query get --label INDEX LABEL' looks a document up" },
+	{ "id", "static", "'simidx-query get --id INDEX N' looks a document up" },
+	{ "label", "static", "'simidx-query get --label INDEX LABEL' looks a document up" },
+	{ "all", "older-than", "'rm -r INDEX' deletes all" },
+	{ "all", "id", "'simidx-query dump INDEX' prints all documents" },
+	{ "text", "static", "an index has no texts; its labels name them" },
+	{ "fix", "static", "'simidx-query repair INDEX NEW' saves what is sound" },
+	{ "index", "static", "INDEX is the first operand of a command" },
+	{ "db", "static", "INDEX is the first operand of a command" },
+	{ "index", "mode", "the index is the first operand: simidx-load INDEX INPUT" },
+	{ "db", "mode", "the index is the first operand: simidx-load INDEX INPUT" },
+	{ "init", "mode", "the first load makes an index: simidx-load INDEX INPUT" },
+	{ "delete", "mode", "--mode delete, or of a few simidx-query delete --label INDEX LABEL" },
+	{ "tfidf", "idf", "--weights tfidf --idf FILE; 'simidx-query idf' makes FILE" },
+	{ "head", "layout", "a line is a document: | head" },
+	{ "limit", "layout", "a line is a document: | head" },
+	{ "format", "json", "--json prints objects" },
+	{ "input", NULL, "an INPUT stands without an option" },
+	{ "in", NULL, "an INPUT stands without an option" },
+	{ "count", "drop-list", "the last line counts; --drop-list | wc -l does, too" },
+	{ "reverse", "drop-list", "--keep says which one of a group stays" },
+	{ "html", "evidence", "--evidence FILE, then simidx-query review --html PAGE FILE" },
+	{ "time", "prefer", "--keep max:FIELD goes by dates of rows" },
+	{ "type", "files-from", "find -name '*.txt' | ... --files-from - chooses by names" },
+	{ "one-file-system", "files-from", "find -xdev -type f | ... --files-from - does it" },
+	{ "method", "stream", "there is nothing to choose: doc/dedup.md" },
+	{ "algorithm", "stream", "there is nothing to choose: doc/dedup.md" },
+	{ "simhash", "stream", "there is nothing to choose: doc/dedup.md" },
+	{ "percent", "radius",
+	  "fingerprints cannot tell percent: --radius N, or simidx-dedup for texts" },
+	{ "score", "radius",
+	  "fingerprints cannot tell percent: --radius N, or simidx-dedup for texts" },
 	{ "size", "json", "'simidx-query stats INDEX' has the bytes of each table" },
 	{ "similarity", "radius",
 	  "fingerprints cannot tell percent: --radius N, or simidx-dedup for texts" },
@@ -240,10 +274,29 @@ static const char *find_part(const char *word, const char *const *names)
 	return found;
 }
 
+/*
+ * What a part of a word is to other programs: "minimal-file-size" has "size". "no-size" is another
+ * matter.
+ */
+static void look_at_parts(const char *word, const char *const *names, const char **nearest,
+			  const char **instead)
+{
+	char part[64];
+
+	if (strncmp(word, "no-", 3) == 0)
+		return;
+	for (size_t n; *word && !*nearest && !*instead; word += n + (word[n] == '-')) {
+		n = strcspn(word, "-");
+		snprintf(part, sizeof(part), "%.*s", (int)n, word);
+		*nearest = find_other_name(part, names);
+		*instead = *nearest ? NULL : find_instead(part, names);
+	}
+}
+
 /* A long option as it was given, without dashes and value, as names are written. */
 static void read_word(const char *spelled, char word[64])
 {
-	size_t length = strcspn(spelled, "=");
+	size_t length = strcspn(spelled, "=:");
 
 	snprintf(word, 64, "%.*s", (int)(length > 2 ? length - 2 : 0), spelled + 2);
 	for (char *c = word; *c; c++)
@@ -257,7 +310,8 @@ int tl_means_other(const char *spelled, const char *const *names)
 	if (strncmp(spelled, "--", 2) != 0)
 		return 0;
 	read_word(spelled, word);
-	return !find_name(word, strlen(word), names) && find_other_name(word, names);
+	return !find_name(word, strlen(word), names) &&
+	       (find_other_name(word, names) || find_instead(word, names));
 }
 
 void tl_refuse_name(const char *spelled, const char *const *names)
@@ -281,6 +335,8 @@ void tl_refuse_name(const char *spelled, const char *const *names)
 		nearest = tl_nearest_word(word, names);
 	if (!nearest && !is_of_others(word))
 		nearest = find_part(word, names);
+	if (!nearest && !is_of_others(word))
+		look_at_parts(word, names, &nearest, &instead);
 	if (begins > 1 && !instead && !find_other_name(word, names))
 		tl_usage_error("option '%s' could be %s", spelled, could);
 	else if (nearest)
@@ -299,7 +355,8 @@ static const struct {
 	{ 'G', "min-size" }, { 'd', "delete" },	 { 'd', "distance" }, { 'j', "jobs" },
 	{ 'A', "nohidden" }, { 'H', "hardlinks" }, { 'N', "noprompt" }, { 'S', "show-size" },
 	{ 'T', "path" },     { 'f', "omitfirst" }, { 'i', "ignore-case" }, { 'm', "summarize" },
-	{ 's', "symlinks" },
+	{ 'z', "null" },     { 'X', "exclude" }, { 'O', "order" },    { 'I', "isolate" },
+	{ '1', "sameline" }, { '?', "help" },
 	{ 'n', "dry-run" },  { 'n', "head" },	 { 'o', "output" },   { 'u', "unique" },
 	{ 'v', "progress" }, { 'x', "exclude" },
 };
@@ -335,7 +392,7 @@ void tl_refuse_letter(int letter, const char *const *names, const char *letters)
 		instead = find_instead(name, names);
 	}
 	list_so(letter, names, letters, could, sizeof(could));
-	if (isdigit(letter))
+	if (isdigit(letter) && !instead)
 		tl_usage_error("unknown option '-%c'; '--' goes before arguments that begin with "
 			       "'-'",
 			       letter);
@@ -351,15 +408,56 @@ void tl_refuse_letter(int letter, const char *const *names, const char *letters)
 		tl_usage_error("unknown option '-%c'; -h lists what there is", letter);
 }
 
+int tl_refuse_long(const char *word, const char *const *names)
+{
+	const char *nearest, *instead;
+
+	if (!word || strncmp(word, "--", 2) == 0 || *word != '-' || strlen(word) < 4)
+		return 0;
+	nearest = find_name(word + 1, strlen(word + 1), names);
+	if (!nearest)
+		nearest = find_other_name(word + 1, names);
+	instead = find_instead(word + 1, names);
+	if (nearest)
+		return tl_usage_error("unknown option '%s'; is --%s meant?", word, nearest);
+	return instead ? tl_usage_error("unknown option '%s'; %s", word, instead) : 0;
+}
+
+const char *tl_nearest_value(const char *value, const char *const *words)
+{
+	/* What others call it; of several the first that is among the words. */
+	static const struct {
+		const char *theirs, *ours;
+	} others[] = {
+		{ "ndjson", "jsonl" },	 { "update", "replace" },    { "upsert", "replace" },
+		{ "append", "add" },	 { "overwrite", "replace" }, { "insert", "add" },
+		{ "new", "if-new" },	 { "new", "must" },	     { "yes", "must" },
+		{ "decimal", "dec" },	 { "hex", "lines" },	     { "remove", "delete" },
+		{ "overwrite", "truncate" }, { "newest", "last" },   { "oldest", "first" },
+	};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strcmp(value, others[i].theirs) == 0 &&
+		    find_name(others[i].ours, strlen(others[i].ours), words))
+			return others[i].ours;
+	return tl_nearest_word(value, words);
+}
+
 int tl_refuse_word(const char *word)
 {
 	static const char *const words[] = { "search", "get", "dump", "pairs", "clusters", "stats",
 					     "verify", "repair", "delete", "similar" };
+	static const char *const not_here[] = { "stream", "groups", "find", "run", "dedup", "dup",
+						"dups", "scan", "add", "create", "index", "init" };
 
 	if (access(word, F_OK) == 0)
 		return 0;
 	if (strcmp(word, "help") == 0)
 		return tl_usage_error("there is no file 'help'; --help prints what there is");
+	for (size_t i = 0; i < sizeof(not_here) / sizeof(not_here[0]); i++)
+		if (strcmp(word, not_here[i]) == 0)
+			return tl_usage_error("there is no file '%s', and %s has no commands", word,
+					      tl_program());
 	if (strcmp(word, "load") == 0)
 		return tl_usage_error("there is no file 'load'; simidx-load INDEX INPUT loads");
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)

@@ -34,6 +34,15 @@ int tl_means_other(const char *spelled, const char *const *names);
 void tl_refuse_letter(int letter, const char *const *names, const char *letters);
 
 /**
+ * Refuse letters that are a long option of ours, or of others, with one dash. Returns 0 if they
+ * are none, or TL_TROUBLE with a message.
+ */
+int tl_refuse_long(const char *word, const char *const *names);
+
+/** The word of a list that a value is meant to be; NULL if none is like it. */
+const char *tl_nearest_value(const char *value, const char *const *words);
+
+/**
  * Refuse the first INPUT of a tool without commands if there is no such file, and it is a command
  * of another one. Returns 0, or TL_TROUBLE with a message.
  */

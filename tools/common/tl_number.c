@@ -109,6 +109,8 @@ int tl_parse_bytes(const char *s, size_t n, uint64_t max, uint64_t *out)
 	const char *unit = n ? memchr(units, s[n - 1], 4) : NULL;
 	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
 
+	if (n && memchr(s, 'e', n))
+		return tl_parse_count(s, n, max, out);
 	if (tl_parse_decimal(s, n - (unit != NULL), max >> shift, out))
 		return -1;
 	*out <<= shift;

@@ -8,6 +8,7 @@
 #include "common/tl_help.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
+#include "common/tl_path.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -123,7 +124,7 @@ static int is_number(const struct tl_option *row, const char *text)
 
 	if (row->kind != TL_KIND_NUMBER && digits && *unit && strchr("KMGT", *unit))
 		unit++;
-	else if (row->kind == TL_KIND_COUNT && digits && *unit == 'e' && unit[1])
+	else if (row->kind != TL_KIND_NUMBER && digits && *unit == 'e' && unit[1])
 		unit += 1 + strspn(unit + 1, "0123456789");
 	return digits && !*unit;
 }
@@ -134,25 +135,27 @@ static int refuse_number(const struct tl_option *row, const char *text, int is_a
 	int is_size = row->kind == TL_KIND_SIZE, is_count = row->kind == TL_KIND_COUNT;
 	unsigned long long limit = is_above ? row->max : row->min;
 	int is_in_m = is_size && limit >> 20;
+	const char *without = row->otherwise ? "; without it: " : "", *what = row->otherwise;
 
+	what = what ? what : "";
 	if (is_size && !limit)
 		return tl_usage_error("--%s: expected a size, such as 500K, 400M or 2G, found "
-				      "'%s'", row->name, text);
+				      "'%s'%s%s", row->name, text, without, what);
 	if (!is_size && row->max < NO_LIMIT)
-		return tl_usage_error("--%s: expected a number%s in %llu..%llu, found '%s'",
+		return tl_usage_error("--%s: expected a number%s in %llu..%llu, found '%s'%s%s",
 				      row->name,
 				      row->value && strcmp(row->value, "MS") == 0 ?
 					      " of milliseconds" : "",
 				      (unsigned long long)row->min,
-				      (unsigned long long)row->max, text);
-	return tl_usage_error("--%s: expected a %s of at %s %llu%s%s, found '%s'", row->name,
+				      (unsigned long long)row->max, text, without, what);
+	return tl_usage_error("--%s: expected a %s of at %s %llu%s%s, found '%s'%s%s", row->name,
 			      is_size ? "size" : "number", is_above ? "most" : "least",
 			      is_in_m ? limit >> 20 : limit, is_in_m ? "M" : "",
 			      is_above ? "" :
 			      is_size  ? ", such as 400M or 2G" :
 			      is_count ? ", such as 5000, 20M or 1e7" :
 					 "",
-			      text);
+			      text, without, what);
 }
 
 static int set_number(const struct tl_option *row, void *to, const char *text)
@@ -176,6 +179,7 @@ static int set_number(const struct tl_option *row, void *to, const char *text)
 static int set_word(const struct tl_option *row, void *to, const char *text)
 {
 	char known[256] = "";
+	const char *meant;
 
 	for (unsigned i = 0; row->words[i]; i++) {
 		if (strcmp(text, row->words[i]) == 0) {
@@ -185,7 +189,9 @@ static int set_word(const struct tl_option *row, void *to, const char *text)
 		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s",
 			 i ? ", " : "", row->words[i]);
 	}
-	return tl_usage_error("--%s: expected one of %s, found '%s'", row->name, known, text);
+	meant = tl_nearest_value(text, row->words);
+	return tl_usage_error("--%s: expected one of %s, found '%s'%s%s%s", row->name, known, text,
+			      meant ? "; is " : "", meant ? meant : "", meant ? " meant?" : "");
 }
 
 /* Returns 0, or TL_TROUBLE after a message. */
@@ -232,6 +238,15 @@ static void list_names(const struct slots *slots, const char *names[MAX_OPTIONS 
 	names[slots->n] = NULL;
 }
 
+/* The option that getopt_long() returns so; NULL if it is unknown. */
+static struct slot *find_slot(struct slots *slots, int c)
+{
+	for (int i = 0; i < slots->n; i++)
+		if (c == BY_NAME + i || c == slots->of[i].row->letter)
+			return &slots->of[i];
+	return NULL;
+}
+
 /* The command that an option stands before, which would be one of its own. */
 static const char *later_command(const struct tl_command *command, char **argv)
 {
@@ -241,7 +256,14 @@ static const char *later_command(const struct tl_command *command, char **argv)
 	return NULL;
 }
 
-static void refuse(const struct tl_command *command, const struct slots *slots, int c,
+static int is_file(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && S_ISREG(status.st_mode);
+}
+
+static void refuse(const struct tl_command *command, struct slots *slots, int c,
 		   char **argv)
 {
 	const char *spelled = argv[optind - 1], *names[MAX_OPTIONS + 1];
@@ -249,15 +271,21 @@ static void refuse(const struct tl_command *command, const struct slots *slots, 
 
 	list_names(slots, names);
 	if (c == ':')
-		tl_usage_error("option '%s' needs a value", spelled);
+		tl_usage_error("option '%s' needs a value: %s %s", spelled, spelled,
+			       find_slot(slots, optopt)->row->value);
 	else if (optopt >= BY_NAME)
-		tl_usage_error("option '%s' takes no value", spelled);
+		tl_usage_error("option '%s' takes no value: --%s", spelled,
+			       find_slot(slots, optopt)->row->name);
 	else if (later && optopt)
 		tl_usage_error("unknown option '-%c'; the options of a command come behind it: %s "
 			       "%s ...", optopt, tl_program(), later);
 	else if (later)
 		tl_usage_error("unknown option '%s'; the options of a command come behind it: %s "
 			       "%s ...", spelled, tl_program(), later);
+	else if (optopt && strchr("fi", optopt) && argv[optind] && is_file(argv[optind]))
+		tl_usage_error("unknown option '-%c'; files stand without an option", optopt);
+	else if (optopt && tl_refuse_long(argv[optind], names))
+		return;
 	else if (optopt)
 		tl_refuse_letter(optopt, names, slots->shorts);
 	else
@@ -298,8 +326,14 @@ static int refuse_empty(const struct tl_command *command, int n, char **operands
 	return TL_PROCEED;
 }
 
-/* An option whose value is a file that is there: it may have been meant for an operand. */
+/* An option whose value is there and may be what is missing. */
 static struct { const char *name, *value; } taken;
+
+static int may_be_operand(const struct tl_command *command, const char *value)
+{
+	return access(value, F_OK) == 0 &&
+	       (strncmp(command->operands, "INDEX", 5) == 0 || !tl_path_is_index(value));
+}
 
 static int refuse_missing(const char *prefix, int length, const char *word, const char *dash)
 {
@@ -350,13 +384,6 @@ static int print_version(void)
 	return TL_OK;
 }
 
-static int is_file(const char *path)
-{
-	struct stat status;
-
-	return !stat(path, &status) && S_ISREG(status.st_mode);
-}
-
 /* A second value, other than the first: of two files one would be forgotten. */
 static int refuse_second(struct slot *slot, const char *value)
 {
@@ -391,28 +418,29 @@ static void tell_earlier(const struct slots *slots)
 static int take_all(const struct tl_command *command, struct slots *slots, int argc,
 		    char **argv)
 {
-	int c, i;
+	struct slot *slot;
+	int c;
 
 	while ((c = getopt_long(argc, argv, slots->shorts, slots->longs, NULL)) != -1) {
-		for (i = 0; i < slots->n && c != BY_NAME + i && c != slots->of[i].row->letter; i++)
-			;
-		if (c == '?' || c == ':' || i == slots->n) {
+		slot = c == '?' || c == ':' ? NULL : find_slot(slots, c);
+		if (!slot) {
 			refuse(command, slots, c, argv);
 			return TL_TROUBLE;
 		}
-		if (c >= BY_NAME && is_misread(slots, slots->of[i].row, argv))
+		if (c >= BY_NAME && is_misread(slots, slot->row, argv))
 			return TL_TROUBLE;
-		if (slots->of[i].row->kind == TL_KIND_HELP)
+		if (slot->row->kind == TL_KIND_HELP)
 			return tl_help_print(command, c >= BY_NAME);
-		if (slots->of[i].row->kind == TL_KIND_VERSION)
+		if (slot->row->kind == TL_KIND_VERSION)
 			return print_version();
-		if (slots->of[i].given && !*(const char **)(void *)slots->of[i].given)
-			*(const char **)(void *)slots->of[i].given = slots->of[i].row->name;
-		slots->of[i].is_given = 1;
-		if (refuse_second(&slots->of[i], optarg) || set(&slots->of[i], optarg))
+		if (slot->given && !*(const char **)(void *)slot->given)
+			*(const char **)(void *)slot->given = slot->row->name;
+		slot->is_given = 1;
+		if (refuse_second(slot, optarg) || set(slot, optarg))
 			return TL_TROUBLE;
-		if (optarg && slots->of[i].row->kind == TL_KIND_TEXT && is_file(optarg)) {
-			taken.name = slots->of[i].row->name;
+		if ((slot->row->kind == TL_KIND_TEXT || slot->row->kind == TL_KIND_LIST) &&
+		    may_be_operand(command, optarg)) {
+			taken.name = slot->row->name;
 			taken.value = optarg;
 		}
 	}

@@ -137,7 +137,7 @@ struct tl_strings {
 	.kind = TL_KIND_COUNT, .at = TL_AT_NUMBER(type, member),    \
 	.width = sizeof(((type *)0)->member), .min = (least), .max = (most)
 
-/** A number of bytes; K, M, G or T after it stand for 2^10, 2^20, 2^30 and 2^40. */
+/** A number of bytes, such as 1e9; K, M, G or T after it stand for 2^10, 2^20, 2^30 and 2^40. */
 #define TL_SIZE(type, member, least, most)                          \
 	.kind = TL_KIND_SIZE, .at = TL_AT_NUMBER(type, member),     \
 	.width = sizeof(((type *)0)->member), .min = (least), .max = (most)
