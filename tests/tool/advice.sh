@@ -445,8 +445,33 @@ if [ -n "${SX_TEXT-}" ]; then
 	says "--exclude '{a,b}' left out nothing: a pattern has *, ? and [...] alone; --exclude may be given again"
 	run 0 "$query" idf --min-texts 1000 docs/1
 	says 'no word is in 1,000 texts (--min-texts)'
+	nothing='there is nothing to compare it with; a file with a text in each line is read by -F tsv --text-field 1'
+	run 0 "$dedup" --stream plain.txt
+	says "$nothing"
+	run 0 "$dedup" --stream -F text - <plain.txt
+	says "$nothing"
+	run 0 "$dedup" --stream --index one-text plain.txt
+	grep -q 'nothing to compare' err && fail 'an index is something'
 	run 0 "$dedup" docs/1 docs/2
 	grep -q 'nothing to compare' err && fail 'two files are not one'
+	run 1 "$dedup" --drop-list list.out plain.txt
+	says 'list.out: is not there; --drop-list goes to standard output: > FILE'
+	# Rows stay what they are, and are as old as their file.
+	printf 'one two three four five\none two three four five\n' >two.tsv
+	for name in out.csv out.jsonl.gz out.parquet; do
+		run 0 "$dedup" --stream --text-field 1 --output $name two.tsv
+		says "--output $name: rows are written as they came, in the format tsv: name it .tsv"
+	done
+	for name in rows.tsv rows.out rows.tsv.gz; do
+		run 0 "$dedup" --stream --text-field 1 --output $name two.tsv
+		grep -q 'as they came' err && fail "told of $name"
+	done
+	for rule in newest oldest; do
+		run 0 "$dedup" --text-field 1 --keep $rule two.tsv
+		says 'go by files, and rows of one are equally old, so the first stays; --keep max:FIELD'
+		run 0 "$dedup" --keep $rule docs/1 docs/2
+		grep -q 'equally old' err && fail 'told of files'
+	done
 	printf 'url,Body\nhttp://a,one two three\n' >rows.csv
 	run 0 "$dedup" --text-field 2 rows.csv
 	says '1 line looks like a header, and was taken as a text: --header (rows.csv:1)'

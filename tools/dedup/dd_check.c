@@ -84,6 +84,51 @@ static int check_written(const struct written *written, const struct dd_options 
 	return 0;
 }
 
+/* Rows are written as they came, whatever the name of --output says. */
+static void look_at_name(const struct dd_options *options)
+{
+	static const char *const others[] = { ".json", ".parquet", ".xlsx", ".arrow" };
+	const struct in_files_options *inputs = &options->inputs;
+	const char *reason, *path = options->output;
+	const struct in_format *rows = inputs->format, *named;
+	int is_other = 0;
+
+	if (!path)
+		return;
+	if (!rows && inputs->n_operands)
+		rows = in_format_of_path(inputs->operands[0], &reason);
+	if (!rows || rows == &in_format_text)
+		return;
+	named = in_format_of_path(path, &reason);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		is_other |= in_path_ends_in(path, others[i]);
+	if (is_other || (named && named != &in_format_text && named != rows))
+		tl_notice("--output %s: rows are written as they came, in the format %s: name it "
+			  ".%s", path, rows->name, rows->name);
+}
+
+/* An operand that is not there, where another program would write to it. */
+static void look_at_missing(const struct dd_options *options)
+{
+	char **operands = options->inputs.operands;
+	const struct in_format *first, *second;
+	const char *reason;
+	int is_there[2];
+
+	if (options->inputs.n_operands != 2 || strcmp(operands[1], "-") == 0)
+		return;
+	for (int i = 0; i < 2; i++)
+		is_there[i] = access(operands[i], F_OK) == 0;
+	first = in_format_of_path(operands[0], &reason);
+	second = in_format_of_path(operands[1], &reason);
+	if (options->drop_list && !is_there[0] && is_there[1])
+		tl_notice("%s: is not there; --drop-list goes to standard output: > FILE",
+			  operands[0]);
+	else if (!is_there[1] && second == first && second != &in_format_text)
+		tl_notice("%s: is not there; what is found is not written to it, but to standard "
+			  "output: > FILE", operands[1]);
+}
+
 int dd_check_outputs(const struct dd_options *options)
 {
 	const struct in_files_options *inputs = &options->inputs;
@@ -97,6 +142,8 @@ int dd_check_outputs(const struct dd_options *options)
 	const size_t n = sizeof(written) / sizeof(written[0]);
 	int code = 0;
 
+	look_at_name(options);
+	look_at_missing(options);
 	for (size_t i = 0; !code && i < inputs->n_operands; i++)
 		code = check_input(inputs->operands[i], "an input", written, n);
 	for (size_t i = 0; !code && i < inputs->lists.n; i++)

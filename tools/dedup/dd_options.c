@@ -534,7 +534,6 @@ static int check_indexes(const struct dd_options *options)
 static int take_operands(struct dd_options *options, char **operands, size_t n)
 {
 	struct in_files_options *inputs = &options->inputs;
-	const char *reason;
 	struct stat status;
 	size_t directories = 0;
 
@@ -554,11 +553,6 @@ static int take_operands(struct dd_options *options, char **operands, size_t n)
 					      "--against name indexes", operands[i]);
 		directories += !stat(operands[i], &status) && S_ISDIR(status.st_mode);
 	}
-	if (n == 2 && strcmp(operands[1], "-") != 0 && stat(operands[1], &status) &&
-	    in_format_of_path(operands[1], &reason) != &in_format_text &&
-	    in_format_of_path(operands[1], &reason) == in_format_of_path(operands[0], &reason))
-		tl_notice("%s: is not there; what is found is not written to it, but to standard "
-			  "output: > FILE", operands[1]);
 	if (n && directories == n && !inputs->recursive && !inputs->lists.n)
 		return tl_usage_error("%s: is a directory: -r reads the files in it", operands[0]);
 	if (in_files_check_dash(inputs) != TL_PROCEED || check_together(options) != TL_PROCEED ||

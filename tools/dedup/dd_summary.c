@@ -195,16 +195,23 @@ static void write_bytes(const struct dd_options *options, const struct dd_counts
 			 tl_count(counts->same_bytes));
 }
 
+static const struct in_format *first_format(const struct in_files_options *inputs)
+{
+	const char *reason;
+
+	if (inputs->format || !inputs->n_operands)
+		return inputs->format ? inputs->format : &in_format_text;
+	return in_format_of_path(inputs->operands[0], &reason);
+}
+
 /* Nothing was found, which says little to who does not know what was looked for. */
 static void tell_limit(const struct dd_summary *all, const struct dd_options *options)
 {
 	const struct in_files_options *inputs = &options->inputs;
-	const char *reason;
 
 	if (all->documents == 1 && all->texts == 1 && inputs->n_operands == 1 &&
-	    !inputs->recursive && !inputs->format && !inputs->lists.n && !options->stream &&
-	    !options->against.n &&
-	    in_format_of_path(inputs->operands[0], &reason) == &in_format_text)
+	    !inputs->recursive && !inputs->lists.n && !options->index && !options->against.n &&
+	    first_format(inputs) == &in_format_text)
 		tl_notice("there is nothing to compare it with; a file with a text in each line "
 			  "is read by -F tsv --text-field 1");
 	if (all->texts > 1 && !options->similarity_given && !options->stream &&
@@ -298,6 +305,10 @@ uint64_t dd_summary_tell(const struct dd_summary *all, const struct dd_options *
 	tell_remembered(options, &counts, remember == SIMIDX_DEDUP_TEXT);
 	dd_output_tell(output, all->documents);
 	tell_undecided(options, written);
+	if (written->near && first_format(&options->inputs) != &in_format_text &&
+	    (options->keep.rule == DD_KEEP_NEWEST || options->keep.rule == DD_KEEP_OLDEST))
+		tl_notice("--keep newest and oldest go by files, and rows of one are equally old, "
+			  "so the first stays; --keep max:FIELD and min:FIELD go by dates of rows");
 	tell_unlisted(options, written);
 	if (!written->near)
 		tell_limit(all, options);
