@@ -119,6 +119,12 @@ says "unknown command 'import'; 'simidx-load INDEX INPUT' makes and fills an ind
 [ ! -e index ] || fail 'an index was made'
 run 2 "$query" -k 3 search index 0
 says "unknown option '-k'; the options of a command come behind it: simidx-query search ..."
+for command in 'scan dump' 'keys dump' 'del delete' 'reindex compact' 'mlt search'; do
+	run 2 "$query" ${command% *} index
+	says "unknown command '${command% *}'; is ${command#* } meant?"
+done
+run 2 "$query" flushdb index
+says "unknown command 'flushdb'; 'rm -r INDEX' deletes an index"
 # What is the beginning of an option of ours, and an option of others.
 run 2 "$query" search --max 5 index 0
 says "unknown option '--max'; is --limit meant?"
@@ -374,6 +380,81 @@ shows 'query similar docs/1 docs/2' "$query" similar docs/1 docs/2 docs/3
 shows 'query plan --documents 1M' "$query" plan
 shows 'query stats redis://u:***@h/pages' "$query" stats redis://u:secret@h/pages more
 
+# ---- what is not there, or is something else ----
+
+run 2 "$query" stats no-index
+says "no-index: 'simidx-load no-index INPUT' makes an index"
+run 2 "$query" stats docs
+says "docs: an index is a directory that simidx-load or 'simidx-dedup --index' has made of files: 'simidx-load INDEX -r docs'"
+run 2 "$query" stats plain.txt
+says "has made of files: 'simidx-load INDEX plain.txt'"
+mkdir nothing
+run 2 "$query" stats nothing
+says "nothing: 'simidx-load nothing INPUT' makes an index"
+run 2 "$load" nosuch://here fps.tsv
+says "without one an index is a directory: 'simidx-load INDEX INPUT'"
+run 2 "$load" -r docs new
+says 'new: cannot open: No such file or directory; a path from here is expected, as ls shows it'
+says "Try 'simidx-load INDEX -r docs'"
+run 2 "$load" docs ix
+says "Try 'simidx-load ix -r docs'"
+run 2 "$load" new no-dir/file
+says 'no-dir/file: cannot open: No such file or directory; a path from here'
+run 2 "$load" new plan.txt
+says 'plan.txt: cannot open: No such file or directory; is plain.txt meant?'
+run 2 "$load" new docs/11
+says 'docs/11: cannot open: No such file or directory; is '
+run 2 "$load" new '~/rows.csv'
+says '; a shell replaces ~ where it begins a word, and not in quotes'
+ln -s nowhere broken
+run 2 "$load" new broken
+says 'broken: cannot open: No such file or directory; it is a link to what is not there'
+run 2 "$load" no-dir/new fps.tsv
+says 'no-dir/new: cannot be made, as there is no directory no-dir: mkdir -p no-dir'
+run 2 "$load" --rejects no-dir/file new fps.tsv
+says 'no-dir/file: cannot write: No such file or directory; mkdir -p makes its directory'
+run 2 "$load" --summary docs new fps.tsv
+says 'docs: cannot write: Is a directory; name a file in it'
+run 2 "$load" --create must ix fps.tsv
+says 'ix: exists already; without --create documents are added to it'
+run 2 "$load" --bits 32 ix fps.tsv
+says 'ix: has fingerprints of 64 bits, not of 32: leave --bits out'
+run 1 "$load" ix fps.tsv
+says '; --mode replace stores this one)'
+run 2 "$query" review no-file
+says "no-file: cannot open: No such file or directory; 'simidx-dedup --evidence no-file INPUT' makes it"
+run 2 "$query" get ix --id 1,2
+says '; several with blanks between; a label: --label'
+run 1 "$query" get ix --id 99
+says '99: not found; dump lists all ids'
+run 2 "$query" export ix docs
+says 'docs: exists already; DIR is to be a new one'
+run 0 "$query" export ix ix.csv
+says "ix.csv: is going to be a directory for HBase; 'simidx-query dump INDEX' prints rows"
+run 2 "$query" search ix docs
+says 'docs: is a directory; name the files in it: --text DIR/*'
+run 0 "$load" -q --times timed fps.tsv
+run 0 "$query" delete timed --older-than 30
+says '--older-than: 30 is taken as seconds since 1970; 30d are as many days before now'
+run 0 "$query" delete timed --older-than 1000000000
+grep -q 'as many days' err && fail 'a date of 2001'
+printf '%s\n' 1234567890123 98765432109876 >decimal.txt
+run 0 "$load" -F lines new decimal.txt
+says 'decimal.txt: has decimal numbers, read as hexadecimal ones without --fp-encoding dec'
+for numbers in '1234567890123 9876543210987a' '1234 5678' 1234567890123 '0012345678901234 1234567890123456'; do
+	rm -rf new
+	printf '%s\n' $numbers >hex.txt
+	run 0 "$load" -F lines new hex.txt
+	grep -q 'has decimal' err && fail "$numbers"
+done
+rm -rf new
+run 0 "$load" -F lines --fp-encoding dec new decimal.txt
+grep -q 'has decimal' err && fail 'advice that was taken'
+rm -rf new
+printf 'a\tb\n' >tabs
+run 1 "$load" -F csv new tabs
+says 'found one column; of columns between tabs: -F tsv'
+
 # ---- inputs of another kind ----
 
 printf '%s\n' 81985529216486895 -2 >decimal
@@ -407,6 +488,11 @@ if [ -n "${SX_JSON-}" ]; then
 	run 1 "$load" -F jsonl new hex
 	says '; of a fingerprint in each line: -F lines'
 	[ ! -e new ] || fail 'an index was made of nothing'
+	if [ -n "${SX_TEXT-}" ]; then
+		echo '{"id":1,"body":"some words"}' >number.jsonl
+		run 1 "$dedup" --text-field id number.jsonl
+		says "1 row has a \"id\" that is no string (number.jsonl:1, whose strings are \"body\"; the longest one: --text-field 'body')"
+	fi
 	run 0 "$load" --label-field nope new rows.jsonl
 	says 'simidx-load: no row has "nope" (--label-field)'
 	echo '{"fp":"ff00000000000000","nope":"x"}' >more.jsonl
@@ -429,6 +515,31 @@ if [ -n "${SX_JSON-}" ]; then
 fi
 
 if [ -n "${SX_TEXT-}" ]; then
+	for weights in '--weights tfidf' '--extractor tfidf' '--weights tfidf --idf fps.tsv'; do
+		run 2 "$load" $weights fresh -r docs
+		says "; 'simidx-query idf FILE >words.idf' makes one, --idf words.idf names it"
+	done
+	run 2 "$load" --idf plain.txt fresh -r docs
+	says 'is for the weights tfidf; --weights tfidf uses what --idf names'
+	printf 'PK\0' | tee some.xlsx >some.bin
+	run 1 "$dedup" some.xlsx some.bin
+	says 'some.xlsx: contains a NUL byte, so it is no text; soffice --headless --convert-to txt FILE'
+	says 'some.bin: contains a NUL byte, so it is no text; simidx-dedup --binary compares bytes'
+	run 0 "$load" -q -r texts docs
+	run 2 "$query" search --text ix docs/1
+	says "ix: 'simidx-query stats ix' shows what it holds"
+	run 2 "$query" search --text texts docs
+	says 'docs: is a directory; name the files in it: --text DIR/*'
+	run 2 "$query" search --text texts texts
+	says "is a directory and an index; 'simidx-query pairs INDEX OTHER' compares two"
+	run 2 "$query" search --text texts words
+	says '; if it is the text: echo TEXT | ... --text -'
+	run 2 "$query" search --text --top 5 texts docs/1
+	says '--top is about features; --limit N prints N documents'
+	run 2 "$query" search --text -k 3 --accept 100 texts docs/1
+	says '--accept goes with weights or second fingerprints: leave --radius out'
+	run 2 "$load" --extractor words1 texts docs/1
+	says 'was made by the extractor words12, not by words1: leave --extractor out'
 	run 2 "$load" --stop de new -r docs
 	says "simidx-load: --stop: 'en' and 'zh' are lists of words, or a FILE has one a line"
 	run 2 "$query" similar 'one two' docs/1

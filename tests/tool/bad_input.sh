@@ -155,7 +155,7 @@ END
 fi
 [ ! -e fresh ] || fail 'an index was made of nothing'
 run 2 "$load" no/such/parent -F lines good
-errors <<<'simidx-load: no/such/parent: cannot be made, as there is no directory no/such'
+errors <<<'simidx-load: no/such/parent: cannot be made, as there is no directory no/such: mkdir -p no/such'
 run 2 "$load" good -F lines good
 says 'simidx-load: good'
 run 2 "$load" directory/../base -F lines good/x
@@ -198,7 +198,7 @@ $good	5	$good	0	five
 END
 errors <<'END'
 simidx-query: lines:2: fingerprint: expected 1 to 16 hexadecimal digits, found 'x' in place of digit 1
-simidx-query: missing: cannot open: No such file or directory
+simidx-query: missing: cannot open: No such file or directory; a path from here is expected, as ls shows it
 END
 run 2 "$query" search base - -
 says 'simidx-query: standard input cannot be read twice'

@@ -43,7 +43,7 @@ for mode in insert auto rebuild; do
 	auto) sums_up 'index built with 3,001 documents; 7 rows rejected' ;;
 	rebuild) sums_up '3,001 documents added by a rebuild; index has 3,001; 7 rows rejected' ;;
 	esac
-	says '(--on-duplicate first keeps the stored one, without an error)'
+	says '(--on-duplicate first keeps the stored one, without an error; --mode replace stores this one)'
 	[ "$(grep -c on-duplicate err)" -eq 1 ] || fail 'the same advice twice'
 	# A builder tells of duplicates at its end, also in the order of the lines.
 	{

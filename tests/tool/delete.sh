@@ -141,7 +141,7 @@ wait $waiting || fail 'what has waited was not done'
 errors <<<'simidx-query: ix: 2 documents older than 2026-01-03T00:00:00Z deleted'
 run 0 "$query" get ix --id 3 4 5
 run 1 "$query" get ix --id 1
-errors <<<'simidx-query: 1: not found'
+errors <<<'simidx-query: 1: not found; dump lists all ids'
 
 # Another index takes the place of the one that was opened: documents of that one are deleted.
 fill ix

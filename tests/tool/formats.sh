@@ -51,7 +51,7 @@ output <<'END'
 END
 run 1 "$query" get b --id 10 7
 output <<<'10	10	00000000000000aa	0	ten'
-errors <<<'simidx-query: 7: not found'
+errors <<<'simidx-query: 7: not found; dump lists all ids'
 run 1 "$query" get b --label ten 10
 output <<<'ten	10	00000000000000aa	0	ten'
 run 2 "$query" get b --id ten 10 7

@@ -60,7 +60,7 @@ grep -q '{"feature":"the","weights":\[0,3\.29581\]}' out || fail 'three times 1.
 
 # There is no -r to be advised.
 run 2 "$query" idf .
-errors <<<"simidx-query: .: is a directory: name the files in it"
+says "simidx-query: .: is a directory: name the files in it"
 run 2 "$query" idf
 says 'idf: FILE is missing'
 run 2 "$query" idf missing

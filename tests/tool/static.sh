@@ -24,6 +24,7 @@ run 2 as_nobody search index 00000000000000aa
 says 'simidx-query: index: '
 says '(SIMIDX_OPEN_STATIC)'
 says "simidx-query: index: 'simidx-query --static' opens it so"
+says "'simidx-query backup --static index COPY' makes a copy that is yours"
 run 0 as_nobody --static search index 00000000000000aa
 output <<'END'
 00000000000000aa	0	00000000000000aa	0	
@@ -36,4 +37,5 @@ run 0 as_nobody --static dump index
 chmod 600 index/data.mdb
 run 2 as_nobody --static search index 00000000000000aa
 says 'simidx-query: index/data.mdb: '
+says "index: 'ls -ld index' shows whose it is; name a place that is yours"
 finish

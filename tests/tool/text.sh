@@ -134,7 +134,7 @@ run 0 "$load" -q -r given hidden/.git hidden/.profile
 # A .tsv in a list or a tree is a text like any other; one that is gone is a rejected row.
 printf 'tree/c/new\nline.tsv\0gone\0' >names
 run 1 "$load" -q ix-gone -0 --files-from names
-errors <<<'simidx-load: gone: cannot open: No such file or directory'
+errors <<<'simidx-load: gone: cannot open: No such file or directory; a path from here is expected, as ls shows it'
 run 0 "$query" get ix-gone --label $'tree/c/new\nline.tsv'
 # The same path twice is the same label.
 run 1 "$load" ix tree/a/1.txt
@@ -186,7 +186,7 @@ cp tree/c/binary some.bin
 run 1 "$load" skips arrays.npz some.bin tree/a/1.txt
 errors <<END
 simidx-load: arrays.npz: skipped: is an archive of NumPy arrays; unpack it and load its .npy files
-simidx-load: some.bin: skipped: contains a NUL byte, so it is no text
+simidx-load: some.bin: skipped: contains a NUL byte, so it is no text; simidx-dedup --binary compares bytes
 $(tail -1 err)
 END
 sums_up 'index built with 1 document; 2 files skipped'

@@ -252,7 +252,7 @@ for key in --label-field --id-field; do
 	says 'own: 1 document older than 1970-01-01T00:33:21Z deleted'
 	# Without --touch it is an error.
 	run 1 "$load" --mode if-new --fp-field 1 $key 2 --time 3 own - -F tsv <<<$'ffffffff\t3\t5000'
-	says 'is already in use (--on-duplicate first keeps the stored one, without an error)'
+	says 'is already in use (--on-duplicate first keeps the stored one, without an error; --mode replace stores this one)'
 done
 # What the same load has put, near ones, and times in the future.
 rm -rf own
@@ -277,7 +277,7 @@ ff00ff	3	a	4100000000
 END
 # shellcheck disable=SC2086
 run 1 "$load" --mode if-new --touch $both own clash.tsv
-says 'clash.tsv:1: id 1 is already in use (--on-duplicate first keeps the stored one, without an error)'
+says 'clash.tsv:1: id 1 is already in use (--on-duplicate first keeps the stored one, without an error; --mode replace stores this one)'
 says 'clash.tsv:2: id 1 is already in use'
 says 'clash.tsv:3: the label is already in use'
 sums_up '0 documents inserted; index has 2; 3 rows rejected'

@@ -8,6 +8,7 @@
 #include "common/tl_term.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -128,6 +129,49 @@ static void advise_engine(const char *path, const simidx_error *err)
 		if (strncmp(path, known[i].scheme, strlen(known[i].scheme)) == 0 &&
 		    strstr(err->text, "no engine for"))
 			tl_notice("'./configure %s' builds it with one", known[i].option);
+	if (strstr(err->text, "no engine for"))
+		tl_notice("without one an index is a directory: 'simidx-load INDEX INPUT'");
+}
+
+/* What an option is to be given, where the library wants a dictionary or has one in vain. */
+static const char *advise_idf(const simidx_error *err)
+{
+	if (err->code != SIMIDX_E_ARG || !strstr(err->text, "\"word idf\""))
+		return "";
+	return strstr(err->text, "is for the weights") ?
+		       "; --weights tfidf uses what --idf names" :
+		       "; 'simidx-query idf FILE >words.idf' makes one, --idf words.idf names it";
+}
+
+/* An index that cannot be used as it was meant. */
+static void advise_index(const char *path, const simidx_error *err)
+{
+	char room[TL_PATH_WORD_SIZE], parent[PATH_MAX];
+	const char *word = tl_path_word(path, room);
+	simidx_error unasked;
+
+	if (err->code == SIMIDX_E_NOT_INDEX && strstr(err->text, "it is no LMDB file"))
+		tl_error("%s: if it was an index, restore a backup, or load the documents again",
+			 path);
+	else if ((err->code == SIMIDX_E_NOT_FOUND && strstr(err->text, "no index")) ||
+		 (err->code == SIMIDX_E_NOT_INDEX && tl_path_is_missing(path, &unasked)))
+		tl_error("%s: 'simidx-load %s INPUT' makes an index", path, word);
+	else if (err->code == SIMIDX_E_NOT_INDEX &&
+		 (strstr(err->text, "not a directory") || strstr(err->text, "it has no ")))
+		tl_error("%s: an index is a directory that simidx-load or 'simidx-dedup --index' "
+			 "has made of files: 'simidx-load INDEX %s%s'", path,
+			 strstr(err->text, "it has no ") ? "-r " : "", word);
+	else if (err->code == SIMIDX_E_MISMATCH && !access(path, F_OK))
+		tl_error("%s: 'simidx-query stats %s' shows what it holds", path, word);
+	/* The library names the flag, as it knows of no options. */
+	else if (strstr(err->text, "(SIMIDX_OPEN_STATIC)"))
+		tl_notice("%s: 'simidx-query --static' opens it so, to read; 'simidx-query backup "
+			  "--static %s COPY' makes a copy that is yours", path, word);
+	else if (err->code == SIMIDX_E_PERMISSION && !tl_path_is_uri(path)) {
+		tl_path_parent(path, parent, sizeof(parent));
+		tl_error("%s: 'ls -ld %s' shows whose it is; name a place that is yours", path,
+			 access(path, F_OK) ? tl_path_word(parent, room) : word);
+	}
 }
 
 int tl_index_error(const char *path, const simidx_error *err)
@@ -137,22 +181,14 @@ int tl_index_error(const char *path, const simidx_error *err)
 	int (*tell)(const char *format, ...) = err->code == SIMIDX_E_ARG ? tl_usage_error
 									 : tl_error;
 
-	tell("%s%s%s", names_path ? "" : path, names_path ? "" : ": ", err->text);
+	tell("%s%s%s%s", names_path ? "" : path, names_path ? "" : ": ", err->text,
+	     advise_idf(err));
 	if (err->code == SIMIDX_E_CORRUPT && path)
 		tl_advise_damage(path, 0);
-	if (err->code == SIMIDX_E_NOT_INDEX && path && strstr(err->text, "it is no LMDB file"))
-		tl_error("%s: if it was an index, restore a backup, or load the documents again",
-			 path);
-	if (err->code == SIMIDX_E_NOT_INDEX && path &&
-	    (strstr(err->text, "not a directory") || strstr(err->text, "it has no ")))
-		tl_error("%s: an index is a directory that simidx-load or 'simidx-dedup --index' "
-			 "has made of files", path);
 	if (err->code == SIMIDX_E_UNSUPPORTED && path)
 		advise_engine(path, err);
-	/* The library names the flag, as it knows of no options. */
-	if (path && strstr(err->text, "(SIMIDX_OPEN_STATIC)"))
-		tl_notice("%s: 'simidx-query --static' opens it so, to read; with 'backup' it "
-			  "makes a copy that is yours", path);
+	if (path)
+		advise_index(path, err);
 	return TL_TROUBLE;
 }
 

@@ -11,13 +11,23 @@
 #include <string.h>
 #include <sys/resource.h>
 
+const char *tl_report_advise(int reason)
+{
+	return reason == ENOENT	   ? "; mkdir -p makes its directory" :
+	       reason == ENOTDIR   ? "; a file stands where a directory is to be: name another" :
+	       reason == EISDIR	   ? "; name a file in it" :
+	       reason == EACCES	   ? "; name a file in a directory that is yours" :
+				     "";
+}
+
 int tl_report_open(const char *path, const char *mode, FILE **out)
 {
 	*out = NULL;
 	if (!path)
 		return 0;
 	*out = strcmp(path, "-") == 0 ? stdout : fopen(path, mode);
-	return *out ? 0 : tl_error("%s: cannot write: %s", path, strerror(errno));
+	return *out ? 0 : tl_error("%s: cannot write: %s%s", path, strerror(errno),
+				   tl_report_advise(errno));
 }
 
 int tl_report_close(FILE *out)

@@ -12,6 +12,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/** What to do where a file cannot be made, or "". */
+const char *tl_report_advise(int reason);
+
 /**
  * Open such a file.
  *

@@ -7,6 +7,7 @@
 #include "common/tl_msg.h"
 #include "common/tl_options.h"
 #include "common/tl_path.h"
+#include "common/tl_report.h"
 #include "input/in_codec.h"
 #include "input/in_source.h"
 
@@ -43,7 +44,7 @@ struct dd_sink *dd_sink_open(const char *path)
 	sink->file = path ? fopen(path, "ae") : stdout;
 	if (sink->file)
 		return sink;
-	tl_error("%s: cannot write: %s", path, strerror(errno));
+	tl_error("%s: cannot write: %s%s", path, strerror(errno), tl_report_advise(errno));
 	free(sink);
 	return NULL;
 }

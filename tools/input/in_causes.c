@@ -78,7 +78,8 @@ void in_causes_tell(const struct in_causes *causes, uint64_t rows)
 			continue;
 		write_count(causes, (enum in_cause)i, count, sizeof(count));
 		*advice = '\0';
-		if (i == IN_NO_FIELD && causes->cause[i].n >= rows / WRONG_SHARE)
+		if ((i == IN_NO_FIELD || (i == IN_NO_STRING && *causes->names)) &&
+		    causes->cause[i].n >= rows / WRONG_SHARE)
 			write_advice(causes, advice, sizeof(advice));
 		tl_notice("%s (%s%s%s)", count, causes->cause[i].n == 1 ? "" : "first: ",
 			  causes->cause[i].first, advice);

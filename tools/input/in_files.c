@@ -371,15 +371,16 @@ static int check_path(const char *path, int may_be_directory, int may_recurse,
 		      struct stat *status)
 {
 	if (stat(path, status))
-		return tl_error("%s: cannot open: %s%s", path, strerror(errno),
-				in_advise_open(path));
+		return tl_usage_error("%s: cannot open: %s%s", path, strerror(errno),
+				      in_advise_open(path));
 	if (!may_be_directory && S_ISDIR(status->st_mode))
-		return tl_error("%s: is %s", path,
-				tl_path_is_index(path) ? "an index, and INPUTs are files" :
-				may_recurse ? "a directory (-r reads the files in it)" :
-					      "a directory: name the files in it");
+		return tl_usage_error("%s: is %s", path,
+				      tl_path_is_index(path) ? "an index, and INPUTs are files" :
+				      may_recurse ? "a directory (-r reads the files in it)" :
+						    "a directory: name the files in it");
 	return faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) ?
-		       tl_error("%s: cannot open: %s", path, strerror(errno)) : 0;
+		       tl_usage_error("%s: cannot open: %s%s", path, strerror(errno),
+				      in_advise_open(path)) : 0;
 }
 
 static int check_format(const char *path, const struct in_format *format,
@@ -393,17 +394,19 @@ static int check_format(const char *path, const struct in_format *format,
 		reason = in_format_missing(format);
 	if (!reason)
 		reason = in_format_misfit(format, columns);
-	return reason ? tl_error("%s: %s", path, reason) : 0;
+	return reason ? tl_usage_error("%s: %s", path, reason) : 0;
 }
 
 /* Rows of JSON that are not one a line, or would be taken for one text. */
-static int check_contents(const char *path, const struct in_format *asked)
+static int check_contents(const char *path, const struct in_files_options *options)
 {
+	const struct in_format *asked = options->format;
 	const char *reason;
 	const struct in_format *format = asked ? asked : in_format_of_path(path, &reason);
 	char odd[IN_LOOK_SIZE];
 
-	if (asked == &in_format_text || !in_look_into(path, format, odd))
+	if (asked == &in_format_text ||
+	    !in_look_into(path, format, options->columns.encoding == TL_HEX, odd))
 		return 0;
 	return tl_error("%s: %s", path, odd);
 }
@@ -424,7 +427,7 @@ static int check_operand(const char *path, const struct in_files_options *option
 	    check_path(path, options->recursive, options->may_recurse, &status))
 		return TL_TROUBLE;
 	if (S_ISDIR(status.st_mode) && tl_path_is_index(path) && tl_path_has_locks(path))
-		return tl_error("%s: is an index, and INPUTs are files", path);
+		return tl_usage_error("%s: is an index, and INPUTs are files", path);
 	if (S_ISDIR(status.st_mode) && !format)
 		format = &in_format_text;
 	if (check_format(path, format, &options->columns))
@@ -434,7 +437,7 @@ static int check_operand(const char *path, const struct in_files_options *option
 		return 0;
 	}
 	*bytes += (uint64_t)status.st_size;
-	return check_contents(path, options->format);
+	return check_contents(path, options);
 }
 
 int in_files_check_dash(const struct in_files_options *options)

@@ -400,7 +400,9 @@ static enum in_result take_text(struct in_reader *reader, struct in_row *row,
 		row->kind = IN_TEXT;
 		return IN_ROW;
 	case IN_TEXT_NO_STRING:
-		in_count_cause(reader, IN_NO_STRING);
+		if (in_count_cause(reader, IN_NO_STRING))
+			in_member_strings(object, causes->names, sizeof(causes->names),
+					  causes->longest, sizeof(causes->longest));
 		return in_fail(reader, IN_REJECTED, "\"%s\": expected a string", key);
 	case IN_TEXT_NO_MEMORY:
 		return in_lack_memory(reader);

@@ -15,6 +15,9 @@
 /* Bytes of a file that are looked at. */
 #define LOOKED_AT ((size_t)64 << 10)
 
+/* Decimal digits of a number that is hardly a hexadecimal one. */
+#define LONG_DIGITS 8
+
 /* What bytes look like. */
 enum shape {
 	OTHER,
@@ -169,7 +172,26 @@ int in_look_at(const char *path, const struct in_format *format, const char *byt
 	return 0;
 }
 
-int in_look_into(const char *path, const struct in_format *format, char reason[IN_LOOK_SIZE])
+/*
+ * Whether the first lines are long decimal numbers: of hexadecimal ones hardly any two have no
+ * letter.
+ */
+static int looks_decimal(const char *at, const char *end)
+{
+	const char *newline;
+	size_t lines = 0, digits = 0;
+
+	for (; (newline = memchr(at, '\n', (size_t)(end - at))); at = newline + 1) {
+		if (*at == '0' || !in_look_is_decimal(at, (size_t)(newline - at)))
+			return 0;
+		digits += (size_t)(newline - at);
+		lines++;
+	}
+	return lines > 1 && digits > LONG_DIGITS * lines;
+}
+
+int in_look_into(const char *path, const struct in_format *format, int is_hex,
+		 char reason[IN_LOOK_SIZE])
 {
 	struct in_source source = { .fd = -1 };
 	size_t n = 0, got = 0;
@@ -190,6 +212,9 @@ int in_look_into(const char *path, const struct in_format *format, char reason[I
 	/* Columns may have objects. */
 	if (n > 0 && !is_odd && is_table(format) && shape_of(bytes, n) == OBJECT_LINE)
 		tl_notice("%s: has a JSON object in its first line: -F jsonl reads it", path);
+	if (n > 0 && is_hex && format == &in_format_lines && looks_decimal(bytes, bytes + n))
+		tl_notice("%s: has decimal numbers, read as hexadecimal ones without --fp-encoding "
+			  "dec", path);
 	in_source_free(&source);
 	free(bytes);
 	if (fd >= 0)

@@ -30,10 +30,11 @@ int in_look_at(const char *path, const struct in_format *format, const char *byt
 
 /**
  * The same for a file, decompressed if need be; and a notice where a table or fingerprints are to
- * be read, and the first line is a JSON object, which a column may have. What cannot be read is not
- * judged.
+ * be read, and the first line is a JSON object, which a column may have, or fingerprints that are
+ * to be hexadecimal look decimal. What cannot be read is not judged.
  */
-int in_look_into(const char *path, const struct in_format *format, char reason[IN_LOOK_SIZE]);
+int in_look_into(const char *path, const struct in_format *format, int is_hex,
+		 char reason[IN_LOOK_SIZE]);
 
 /** Whether a line is a decimal number. */
 int in_look_is_decimal(const char *line, size_t n);

@@ -3,11 +3,15 @@
 
 #include "input/in_reader.h"
 
+#include "common/tl_advice.h"
+#include "common/tl_path.h"
 #include "common/tl_time.h"
 #include "input/in_guard.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +21,9 @@
 
 /* Of a file whose rows are read one by one: room for its header, if that is not long. */
 #define HEADER_SIZE ((size_t)4 << 10)
+
+/* Of so many names that are missing it is looked which ones are meant. */
+#define MOST_LOOKED 20
 
 void in_reader_init(struct in_reader *reader, unsigned bits)
 {
@@ -73,10 +80,40 @@ static char separator(const struct in_reader *reader)
 	return reader->format->takes & IN_TAKES_NUL && reader->columns->nul_ends ? '\0' : '\n';
 }
 
-const char *in_advise_open(const char *path)
+/* A file of the directory that is nearly so called. */
+static const char *advise_name(const char *path)
 {
+	static char advice[NAME_MAX + 32];
+	static int n_looked;
+	const char *slash = strrchr(path, '/'), *words[2] = { NULL }, *nearest = NULL;
+	char parent[PATH_MAX];
+	const struct dirent *entry;
+	DIR *directory;
+
+	tl_path_parent(path, parent, sizeof(parent));
+	directory = n_looked++ < MOST_LOOKED ? opendir(parent) : NULL;
+	while (directory && !nearest && (entry = readdir(directory)) != NULL) {
+		words[0] = entry->d_name;
+		nearest = *entry->d_name == '.' ? NULL :
+						  tl_nearest_word(slash ? slash + 1 : path, words);
+		if (nearest)
+			snprintf(advice, sizeof(advice), "; is %s meant?", nearest);
+	}
+	if (directory)
+		closedir(directory);
+	return nearest ? advice : "; a path from here is expected, as ls shows it";
+}
+
+static const char *advise_open(const char *path)
+{
+	struct stat status;
+
+	if (errno == EACCES)
+		return "; ls -l shows who may read it";
 	if (errno != ENOENT)
 		return "";
+	if (*path == '~')
+		return "; a shell replaces ~ where it begins a word, and not in quotes";
 	if (strstr(path, "://"))
 		return "; nothing is fetched: curl -s URL | ... -F FORMAT -";
 	if (strpbrk(path, "*?"))
@@ -89,7 +126,18 @@ const char *in_advise_open(const char *path)
 		return "; that looks like a row, and here is the name of a file";
 	if (strncmp(path, "\u2013", 3) == 0 || strncmp(path, "\u2014", 3) == 0)
 		return "; an option begins with '-', and this with another dash";
-	return "";
+	if (!lstat(path, &status))
+		return "; it is a link to what is not there";
+	return advise_name(path);
+}
+
+const char *in_advise_open(const char *path)
+{
+	int reason = errno;
+	const char *advice = advise_open(path);
+
+	errno = reason;
+	return advice;
 }
 
 enum in_result in_reader_open(struct in_reader *reader, const char *path,

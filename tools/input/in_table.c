@@ -297,8 +297,10 @@ static enum in_result pick_fields(struct in_reader *reader, const struct in_synt
 		in_count_cause(reader, IN_FEW_COLUMNS);
 	if (n < needed && table->exact)
 		return in_fail(reader, IN_REJECTED, COLUMNS "found one column%s",
-			       fields->id.data && memchr(fields->id.data, ';', fields->id.size) ?
-				       DELIMITER : "");
+			       !fields->id.data ? "" :
+			       memchr(fields->id.data, ';', fields->id.size) ? DELIMITER :
+			       memchr(fields->id.data, '\t', fields->id.size) ?
+				       "; of columns between tabs: -F tsv" : "");
 	if (n < needed)
 		return in_fail(reader, IN_REJECTED, "expected %llu columns or more, found %llu",
 			       (unsigned long long)needed, (unsigned long long)n);

@@ -51,6 +51,7 @@ static enum in_result expect_all(struct in_reader *reader, size_t most)
 static const char *why_no_text(const char *path, const char *bytes, size_t n)
 {
 	static const char *const texts_in[] = { ".pdf", ".docx", ".odt", ".parquet" };
+	static const char *const of_offices[] = { ".doc", ".xls", ".xlsx", ".ods" };
 
 	if (n > 1 && (!memcmp(bytes, "\xff\xfe", 2) || !memcmp(bytes, "\xfe\xff", 2)))
 		return "is UTF-16: 'iconv -f UTF-16 -t UTF-8' makes a text of it that can be read";
@@ -64,7 +65,11 @@ static const char *why_no_text(const char *path, const char *bytes, size_t n)
 		if (in_path_ends_in(path, texts_in[i]))
 			return "contains a NUL byte, so it is no text; doc/use.md has programs "
 			       "that take texts out of it";
-	return "contains a NUL byte, so it is no text";
+	for (size_t i = 0; i < sizeof(of_offices) / sizeof(of_offices[0]); i++)
+		if (in_path_ends_in(path, of_offices[i]))
+			return "contains a NUL byte, so it is no text; soffice --headless "
+			       "--convert-to txt FILE makes one (csv of a table)";
+	return "contains a NUL byte, so it is no text; simidx-dedup --binary compares bytes";
 }
 
 /* The whole file is one row. A document that cannot be read is one row less, not the end. */

@@ -26,14 +26,14 @@ int ld_fit_options(const struct ld_options *options, const simidx_info *info)
 	struct stat status;
 
 	if (options->bits && options->bits != info->bits)
-		return tl_error("%s: has fingerprints of %u bits, not of %u", path, info->bits,
-				options->bits);
+		return tl_error("%s: has fingerprints of %u bits, not of %u: leave --bits out",
+				path, info->bits, options->bits);
 	if (options->plan && strcmp(options->plan, "auto") != 0 &&
 	    strcmp(options->plan, info->plan) != 0)
 		return tl_error("%s: has the plan %s, not %s; simidx-query compact --plan changes "
 				"it", path, info->plan, options->plan);
 	if (options->layout >= 0 && (unsigned)options->layout != info->layout)
-		return tl_error("%s: has the layout %s, not %s", path,
+		return tl_error("%s: has the layout %s, not %s: leave --layout out", path,
 				layout_name(info->layout),
 				layout_name((unsigned)options->layout));
 	if (options->fill && options->fill != info->fill)
@@ -96,8 +96,8 @@ int ld_fit_extractor(const struct ld_options *options, const char *path, const s
 	if (strlen(options->text.how.extractor) == length &&
 	    strncmp(options->text.how.extractor, info->profile, length) == 0)
 		return 0;
-	return tl_error("%s: was made by the extractor %.*s, not by %s", path, (int)length,
-			info->profile, options->text.how.extractor);
+	return tl_error("%s: was made by the extractor %.*s, not by %s: leave --extractor out",
+			path, (int)length, info->profile, options->text.how.extractor);
 }
 
 int ld_fit_sources(const struct ld_options *options)
@@ -136,7 +136,7 @@ int ld_fit_replaced(const struct ld_options *options)
 
 int ld_fit_parent(const char *path)
 {
-	char parent[PATH_MAX];
+	char parent[PATH_MAX], word[TL_PATH_WORD_SIZE];
 	struct stat status;
 
 	if (tl_path_is_uri(path))
@@ -144,5 +144,6 @@ int ld_fit_parent(const char *path)
 	tl_path_parent(path, parent, sizeof(parent));
 	if (!stat(parent, &status) && S_ISDIR(status.st_mode))
 		return 0;
-	return tl_error("%s: cannot be made, as there is no directory %s", path, parent);
+	return tl_error("%s: cannot be made, as there is no directory %s: mkdir -p %s", path,
+			parent, tl_path_word(parent, word));
 }

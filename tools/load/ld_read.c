@@ -75,8 +75,8 @@ static int fit_kind(struct ld_run *run, struct ld_item *item)
 }
 
 /*
- * What is rejected whatever the index has is rejected before a row makes one: with --create truncate
- * nothing but a row that can be stored shall replace what is there.
+ * What is rejected whatever the index has is rejected before a row makes one: with --create
+ * truncate nothing but a row that can be stored shall replace what is there.
  */
 static int look_at_first(struct ld_run *run, struct ld_item *item)
 {

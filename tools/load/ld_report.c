@@ -130,8 +130,8 @@ void ld_report_reject(struct ld_report *report, const char *place, const char *r
 	tl_report_reject(report->rejects, place, reason);
 	if (report->rejected <= MAX_REPORTED)
 		tl_error("%s%s%s%s", place, *place ? ": " : "", reason,
-			 is_first ? " (--on-duplicate first keeps the stored one, without an error)"
-				  : "");
+			 is_first ? " (--on-duplicate first keeps the stored one, without an "
+				    "error; --mode replace stores this one)" : "");
 	else if (report->rejected == MAX_REPORTED + 1)
 		tl_error("more rejected rows are only counted");
 }

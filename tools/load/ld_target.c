@@ -186,7 +186,8 @@ int ld_target_open(struct ld_target *target, const struct ld_options *options)
 	    ld_fit_parent(options->index))
 		return TL_TROUBLE;
 	if (!missing && options->create == LD_CREATE_MUST)
-		return tl_error("%s: exists already", options->index);
+		return tl_error("%s: exists already; without --create documents are added to it",
+				options->index);
 	if (!missing && options->create == LD_CREATE_TRUNCATE && ld_fit_replaced(options))
 		return TL_TROUBLE;
 	if (ld_fit_sources(options))

@@ -120,7 +120,8 @@ int qr_ask_check(struct qr_ask *ask, unsigned rows)
 	if (ask->fp2_text && !(rows & QR_IS_ONE))
 		return tl_usage_error("--second goes with one fingerprint");
 	if (has_accept && !has_fp2 && (!has_weights || has_radius))
-		return tl_usage_error("--accept goes with weights or second fingerprints");
+		return tl_usage_error("--accept goes with weights or second fingerprints%s",
+				      has_weights ? ": leave --radius out" : "");
 	if (ask->newer_text && qr_read_cut("--newer-than", ask->newer_text, &ask->newer_than))
 		return TL_TROUBLE;
 	ask->limit += ask->nearest;

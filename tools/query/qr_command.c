@@ -133,6 +133,10 @@ int qr_read_cut(const char *option, const char *text, uint32_t *out)
 {
 	int rc = tl_time_parse_cut(text, (uint32_t)time(NULL), out);
 
+	/* Some year after 1970 was hardly meant. */
+	if (!rc && !text[strspn(text, "0123456789")] && strlen(text) < 9)
+		tl_notice("%s: %s is taken as seconds since 1970; %sd are as many days before now",
+			  option, text, text);
 	if (!rc)
 		return 0;
 	if (rc == TL_TIME_OUT)

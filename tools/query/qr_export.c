@@ -67,7 +67,7 @@ static int open_parts(struct export *export)
 
 	if (mkdir(export->dir, 0777))
 		return errno == EEXIST
-			       ? tl_error("%s: exists already", export->dir)
+			       ? tl_error("%s: exists already; DIR is to be a new one", export->dir)
 			       : tl_error("%s: cannot be made: %s", export->dir, strerror(errno));
 	code = open_part(export, &export->index, "index");
 	if (!code)
@@ -190,6 +190,9 @@ static int run_export(struct qr_context *ctx, int argc, char **argv)
 	if (code != TL_PROCEED)
 		return code;
 	export.dir = argv[optind];
+	if (strrchr(export.dir, '.') && access(export.dir, F_OK))
+		tl_notice("%s: is going to be a directory for HBase; 'simidx-query dump INDEX' "
+			  "prints rows", export.dir);
 	code = qr_open(ctx);
 	if (!code)
 		code = check(ctx, &export, options.plan);

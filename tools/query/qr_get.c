@@ -44,7 +44,8 @@ static int read_operand(const struct qr_context *ctx, enum get_by by, const char
 	size_t size = strlen(operand);
 
 	if (by == BY_ID && tl_parse_decimal(operand, size, SIMIDX_MAX_ID, number)) {
-		tl_error("%s: expected an id, a decimal number in 0..%llu", operand,
+		tl_error("%s: expected an id, a decimal number in 0..%llu; several with blanks "
+			 "between; a label: --label", operand,
 			 (unsigned long long)SIMIDX_MAX_ID);
 		return 0;
 	}
@@ -119,7 +120,8 @@ static int get_one(struct qr_context *ctx, simidx_reader **reader, enum get_by b
 								    SIMIDX_MAX_ID, &number) ?
 				  " as a fingerprint; --id reads it as an id" :
 			  by == BY_FINGERPRINT ? " as a fingerprint; --label reads it as a label" :
-			  by == BY_LABEL ? "; labels are compared whole, and dump lists them" : "");
+			  by == BY_LABEL ? "; labels are compared whole, and dump lists them" :
+				   "; dump lists all ids");
 	} else if (rc) {
 		*stop = 1;
 		return qr_fail(ctx, &err);

@@ -129,6 +129,13 @@ static const struct {
 	{ "fingerprint", "'simidx-query similar A B' shows the fingerprints of two texts" },
 	{ "restore", "a backup is an index: put it where the damaged one was" },
 	{ "version", "'simidx-query --version' prints it" },
+	{ "keys", "dump" },	   { "scan", "dump" },	     { "exists", "get" },
+	{ "del", "delete" },	   { "reindex", "compact" }, { "health", "verify" },
+	{ "settings", "stats" },   { "mlt", "search" },	     { "schema", "stats" },
+	{ "set", "'simidx-load --mode replace INDEX INPUT' stores rows in the place of others" },
+	{ "bulk", "'simidx-load INDEX INPUT' makes and fills an index" },
+	{ "flushdb", "'rm -r INDEX' deletes an index" },
+	{ "shell", "each command is one of the shell: simidx-query search INDEX --text FILE" },
 };
 
 int qr_refuse_command(const char *name, const char *next)

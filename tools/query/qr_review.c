@@ -4,6 +4,8 @@
 #include "query/qr_review.h"
 
 #include "common/tl_msg.h"
+#include "common/tl_path.h"
+#include "common/tl_report.h"
 #include "input/in_lines.h"
 #include "query/qr_texts.h"
 
@@ -225,12 +227,14 @@ static int read_evidence(const char *path, const char *row, struct qr_sample *sa
 {
 	struct reading reading = { .path = path, .row = row, .sample = sample,
 				   .lines = { .most = MOST_LINE, .ends_at_long = 1 } };
+	char word[TL_PATH_WORD_SIZE];
 	int fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	struct stat status;
 	int code;
 
 	if (fd < 0)
-		return tl_error("%s: cannot open: %s", path, strerror(errno));
+		return tl_error("%s: cannot open: %s; 'simidx-dedup --evidence %s INPUT' makes it",
+				path, strerror(errno), tl_path_word(path, word));
 	if (!fstat(fd, &status) && S_ISDIR(status.st_mode)) {
 		close(fd);
 		return tl_error("%s: is a directory, and review shows the pairs of a file that "
@@ -256,7 +260,8 @@ static int write_page(const char *path, const struct qr_review *review)
 	if (!out && errno == EEXIST)
 		return tl_error("%s: exists already: remove it, or name another file", path);
 	if (!out)
-		return tl_error("%s: cannot write: %s", path, strerror(errno));
+		return tl_error("%s: cannot write: %s%s", path, strerror(errno),
+				tl_report_advise(errno));
 	is_short = qr_review_page(out, review);
 	failed = ferror(out);
 	failed |= fclose(out);

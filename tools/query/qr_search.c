@@ -5,6 +5,7 @@
 
 #include "common/tl_features.h"
 #include "common/tl_msg.h"
+#include "common/tl_path.h"
 #include "common/tl_report.h"
 #include "common/tl_text_options.h"
 #include "common/tl_utf8.h"
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Bytes of a text that was given in place of a file, which a message shows. */
@@ -93,7 +95,11 @@ static int open_text(struct search *search)
 		rc = tl_text_open_for(search->ctx->index, &search->text_options, &search->text,
 				      &err);
 	while (qr_queue_again(&search->queue, rc, &err));
-	return rc ? qr_fail(search->ctx, &err) : 0;
+	if (rc)
+		qr_fail(search->ctx, &err);
+	if (rc && search->text_options.how.top)
+		tl_error("--top is about features; --limit N prints N documents");
+	return rc ? TL_TROUBLE : 0;
 }
 
 /* Bytes that are no UTF-8 are searched as U+FFFD, which finds little; so do rows as one text. */
@@ -158,6 +164,18 @@ static int search_row(struct search *search, const struct in_row *row)
 	return add_query(search, row, &sketch);
 }
 
+/* A query that is a directory, and what to name instead. */
+static const char *advise_directory(const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) || !S_ISDIR(status.st_mode))
+		return "";
+	return tl_path_is_index(path) ?
+		       " and an index; 'simidx-query pairs INDEX OTHER' compares two" :
+		       "; name the files in it: --text DIR/*";
+}
+
 /* A file could not be opened, and its name may be the text that was meant. */
 static void tell_unopened(const struct search *search, const char *path)
 {
@@ -172,7 +190,9 @@ static void tell_unopened(const struct search *search, const char *path)
 			 "TEXT | simidx-query search INDEX --text -",
 			 (int)n, path, path[n] ? "..." : "");
 	else
-		tl_error("%s: %s", path, reason);
+		tl_error("%s: %s%s%s", path, reason, advise_directory(path),
+			 search->texts && access(path, F_OK) && !strpbrk(path, "./*") ?
+				 "; if it is the text: echo TEXT | ... --text -" : "");
 }
 
 /* All rows of a file. A query that means nothing is told and passed over. */
@@ -232,7 +252,9 @@ static void refuse_operand(const struct search *search, const char *operand, con
 	const char *profile = search->ctx->info.profile;
 	int has_texts = *profile && tl_features_is_text(profile);
 
-	if (access(operand, F_OK) == 0)
+	if (*advise_directory(operand))
+		tl_error("%s: is a directory%s", operand, advise_directory(operand));
+	else if (access(operand, F_OK) == 0)
 		tl_error("%s: %s; to read this file: %s", operand, reason,
 			 has_texts ? "--text, or -F lines if it has fingerprints" : "-F lines");
 	else if (has_texts)
