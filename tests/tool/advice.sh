@@ -165,6 +165,16 @@ done <<'END'
 -1 groups have a line for each file; --drop-list prints names
 -z is --null meant?
 -? is --help meant?
+-print0 is --null meant?
+-Similarity is --similarity meant?
+--JSON is --json meant?
+--no-recursive it is so without --recursive
+--min-group | cut -f 1 | uniq -c counts what each group has
+--ignore-whitespace case, punctuation and white space do not count
+--strip-html HTML is not parsed: pandoc -t plain makes texts
+--full -h lists what there is
+--original is --prefer meant?
+--append >> FILE adds lines
 -s is one of these meant? --similarity, --stream, --summary, --spill
 END
 while read -r option told; do
@@ -174,6 +184,7 @@ done <<'END'
 --index the index is the first operand: simidx-load INDEX INPUT
 --init the first load makes an index: simidx-load INDEX INPUT
 --delete --mode delete, or of a few simidx-query delete --label INDEX LABEL
+--map-size an index grows by itself
 --tfidf --weights tfidf --idf FILE; 'simidx-query idf' makes FILE
 END
 while read -r command option told; do
@@ -182,6 +193,10 @@ while read -r command option told; do
 done <<'END'
 search --index INDEX is the first operand of a command
 search --k is --radius meant?
+search --max-distance is --radius meant?
+search --no-color --color never
+pairs --limit what is printed has lines: | head -n N
+dump -n what is printed has lines: | head -n N
 search --percent fingerprints cannot tell percent: --radius N, or simidx-dedup for texts
 stats --format --json prints objects
 get --all 'simidx-query dump INDEX' prints all documents
@@ -391,6 +406,18 @@ says "has made of files: 'simidx-load INDEX plain.txt'"
 mkdir nothing
 run 2 "$query" stats nothing
 says "nothing: 'simidx-load nothing INPUT' makes an index"
+run 2 "$query" stats ix/data.mdb
+says 'ix/data.mdb: the index is the directory: ix'
+run 2 "$query" stats 'i*x'
+says 'i*x: a shell replaces * and ? where files match, and not in quotes'
+run 2 "$query" backup ix no-dir/copy
+says "no-dir/copy: 'mkdir -p no-dir' makes that directory"
+run 2 "$query" backup ix s3://host/copy
+says 's3://host/copy: only a directory of this machine can be written to'
+run 2 "$query" compact ix no-dir/copy
+says "ix: 'mkdir -p no-dir' makes that directory"
+run 1 "$load" --mode delete -F ids ix plain.txt
+says '; of labels: -F labels'
 run 2 "$load" nosuch://here fps.tsv
 says "without one an index is a directory: 'simidx-load INDEX INPUT'"
 run 2 "$load" -r docs new

@@ -39,10 +39,14 @@ static size_t edit_distance(const char *a, const char *b)
 const char *tl_nearest_word(const char *word, const char *const *words)
 {
 	const char *nearest = NULL;
-	size_t best = strlen(word) < 4 ? 2 : 3, distance; /* so many letters are another word */
+	size_t n = strlen(word), distance;
+	size_t best = n < 4 ? 2 : 3; /* so many letters are another word */
 
 	for (; *words; words++) {
 		distance = edit_distance(word, *words);
+		/* "full" is not "null", nor "scan" "plan". */
+		if (*word != **words && (distance > 1 || (n < 5 && strlen(*words) == n)))
+			continue;
 		if (distance < best) {
 			best = distance;
 			nearest = *words;
@@ -90,7 +94,11 @@ static const struct {
 	{ "stats", "summary" },	       { "usage", "help" },	  { "k", "radius" },
 	{ "before", "older-than" },    { "out", "output" },	  { "dryrun", "drop-list" },
 	{ "deleteduplicates", "drop-list" }, { "makehardlinks", "drop-list" },
-	{ "makesymlinks", "drop-list" },
+	{ "makesymlinks", "drop-list" }, { "simulate", "drop-list" }, { "print0", "null" },
+	{ "zero", "null" },	       { "silent", "quiet" },	  { "work-dir", "tmpdir" },
+	{ "ram", "memory" },	       { "original", "prefer" },  { "protect", "prefer" },
+	{ "col", "text-field" },       { "content", "text-field" }, { "url", "label-field" },
+	{ "sync", "durability" },      { "nosync", "durability" }, { "max-distance", "radius" },
 };
 
 /*
@@ -191,8 +199,22 @@ static const struct {
 	{ "init", "mode", "the first load makes an index: simidx-load INDEX INPUT" },
 	{ "delete", "mode", "--mode delete, or of a few simidx-query delete --label INDEX LABEL" },
 	{ "tfidf", "idf", "--weights tfidf --idf FILE; 'simidx-query idf' makes FILE" },
-	{ "head", "layout", "a line is a document: | head" },
-	{ "limit", "layout", "a line is a document: | head" },
+	{ "limit", "static", "what is printed has lines: | head -n N" },
+	{ "mapsize", "mode", "an index grows by itself" },
+	{ "map-size", "mode", "an index grows by itself" },
+	{ "no-color", "color", "--color never" },
+	{ "no-summary", "quiet", "-q prints no summary" },
+	{ "no-progress", "quiet", "-q shows none" },
+	{ "quick", "no-verify", "--no-verify is faster: fingerprints decide" },
+	{ "min-group", "drop-list", "| cut -f 1 | uniq -c counts what each group has" },
+	{ "ignore-whitespace", "stream", "case, punctuation and white space do not count" },
+	{ "ignore-punctuation", "stream", "case, punctuation and white space do not count" },
+	{ "strip-html", "stream", "HTML is not parsed: pandoc -t plain makes texts" },
+	{ "gzip", "output", "--output FILE.gz is compressed" },
+	{ "compress", "output", "--output FILE.gz is compressed" },
+	{ "append", "stream", ">> FILE adds lines" },
+	{ "save", "stream", "results go to standard output: > FILE" },
+	{ "export", "stream", "results go to standard output: > FILE" },
 	{ "format", "json", "--json prints objects" },
 	{ "input", NULL, "an INPUT stands without an option" },
 	{ "in", NULL, "an INPUT stands without an option" },
@@ -276,15 +298,16 @@ static const char *find_part(const char *word, const char *const *names)
 
 /*
  * What a part of a word is to other programs: "minimal-file-size" has "size". "no-size" is another
- * matter.
+ * matter, and "max" is a part of many.
  */
 static void look_at_parts(const char *word, const char *const *names, const char **nearest,
 			  const char **instead)
 {
 	char part[64];
 
-	if (strncmp(word, "no-", 3) == 0)
+	if (strncmp(word, "no-", 3) == 0 || strncmp(word, "ignore-", 7) == 0)
 		return;
+	word += strncmp(word, "max-", 4) == 0 ? 4 : 0;
 	for (size_t n; *word && !*nearest && !*instead; word += n + (word[n] == '-')) {
 		n = strcspn(word, "-");
 		snprintf(part, sizeof(part), "%.*s", (int)n, word);
@@ -300,7 +323,7 @@ static void read_word(const char *spelled, char word[64])
 
 	snprintf(word, 64, "%.*s", (int)(length > 2 ? length - 2 : 0), spelled + 2);
 	for (char *c = word; *c; c++)
-		*c = *c == '_' ? '-' : *c;
+		*c = *c == '_' ? '-' : (char)tolower(*c);
 }
 
 int tl_means_other(const char *spelled, const char *const *names)
@@ -339,6 +362,8 @@ void tl_refuse_name(const char *spelled, const char *const *names)
 		look_at_parts(word, names, &nearest, &instead);
 	if (begins > 1 && !instead && !find_other_name(word, names))
 		tl_usage_error("option '%s' could be %s", spelled, could);
+	else if (nearest && strncmp(word, "no-", 3) == 0 && strcmp(nearest, word + 3) == 0)
+		tl_usage_error("unknown option '%s'; it is so without --%s", spelled, nearest);
 	else if (nearest)
 		tl_usage_error("unknown option '%s'; is --%s meant?", spelled, nearest);
 	else if (instead)
@@ -357,7 +382,8 @@ static const struct {
 	{ 'T', "path" },     { 'f', "omitfirst" }, { 'i', "ignore-case" }, { 'm', "summarize" },
 	{ 'z', "null" },     { 'X', "exclude" }, { 'O', "order" },    { 'I', "isolate" },
 	{ '1', "sameline" }, { '?', "help" },
-	{ 'n', "dry-run" },  { 'n', "head" },	 { 'o', "output" },   { 'u', "unique" },
+	{ 'n', "dry-run" },  { 'n', "head" },	 { 'n', "limit" },    { 'o', "output" },
+	{ 'u', "unique" },
 	{ 'v', "progress" }, { 'x', "exclude" },
 };
 
@@ -411,13 +437,16 @@ void tl_refuse_letter(int letter, const char *const *names, const char *letters)
 int tl_refuse_long(const char *word, const char *const *names)
 {
 	const char *nearest, *instead;
+	char spelled[64], name[64];
 
 	if (!word || strncmp(word, "--", 2) == 0 || *word != '-' || strlen(word) < 4)
 		return 0;
-	nearest = find_name(word + 1, strlen(word + 1), names);
+	snprintf(spelled, sizeof(spelled), "-%s", word);
+	read_word(spelled, name);
+	nearest = find_name(name, strlen(name), names);
 	if (!nearest)
-		nearest = find_other_name(word + 1, names);
-	instead = find_instead(word + 1, names);
+		nearest = find_other_name(name, names);
+	instead = find_instead(name, names);
 	if (nearest)
 		return tl_usage_error("unknown option '%s'; is --%s meant?", word, nearest);
 	return instead ? tl_usage_error("unknown option '%s'; %s", word, instead) : 0;

@@ -143,16 +143,33 @@ static const char *advise_idf(const simidx_error *err)
 		       "; 'simidx-query idf FILE >words.idf' makes one, --idf words.idf names it";
 }
 
+void tl_advise_parent(const char *path, const simidx_error *err)
+{
+	const char *at = strstr(err->text, " in the directory ");
+	const char *end = at ? strstr(at, ": No such file") : NULL;
+
+	if (end && strstr(at, "://"))
+		tl_error("%s: only a directory of this machine can be written to", path);
+	else if (end)
+		tl_error("%s: 'mkdir -p %.*s' makes that directory", path, (int)(end - at - 18),
+			 at + 18);
+}
+
 /* An index that cannot be used as it was meant. */
 static void advise_index(const char *path, const simidx_error *err)
 {
 	char room[TL_PATH_WORD_SIZE], parent[PATH_MAX];
 	const char *word = tl_path_word(path, room);
+	const char *last = strrchr(path, '/');
 	simidx_error unasked;
 
 	if (err->code == SIMIDX_E_NOT_INDEX && strstr(err->text, "it is no LMDB file"))
 		tl_error("%s: if it was an index, restore a backup, or load the documents again",
 			 path);
+	else if (err->code == SIMIDX_E_NOT_INDEX && last && strcmp(last, "/" TL_DATA_FILE) == 0)
+		tl_error("%s: the index is the directory: %.*s", path, (int)(last - path), path);
+	else if (err->code == SIMIDX_E_NOT_FOUND && strpbrk(path, "*?"))
+		tl_error("%s: a shell replaces * and ? where files match, and not in quotes", path);
 	else if ((err->code == SIMIDX_E_NOT_FOUND && strstr(err->text, "no index")) ||
 		 (err->code == SIMIDX_E_NOT_INDEX && tl_path_is_missing(path, &unasked)))
 		tl_error("%s: 'simidx-load %s INPUT' makes an index", path, word);
@@ -189,6 +206,8 @@ int tl_index_error(const char *path, const simidx_error *err)
 		advise_engine(path, err);
 	if (path)
 		advise_index(path, err);
+	if (path)
+		tl_advise_parent(path, err);
 	return TL_TROUBLE;
 }
 

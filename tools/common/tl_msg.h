@@ -55,6 +55,9 @@ int tl_begins_with_path(const simidx_error *err, const char *path);
  */
 int tl_index_error(const char *path, const simidx_error *err);
 
+/** Where an error is about the directory in which something is to be made: how to make that. */
+void tl_advise_parent(const char *path, const simidx_error *err);
+
 /** Say what can be done about a damaged index; `is_listed`: after a list of what is damaged. */
 void tl_advise_damage(const char *path, int is_listed);
 

@@ -438,7 +438,8 @@ static int take_all(const struct tl_command *command, struct slots *slots, int a
 		slot->is_given = 1;
 		if (refuse_second(slot, optarg) || set(slot, optarg))
 			return TL_TROUBLE;
-		if ((slot->row->kind == TL_KIND_TEXT || slot->row->kind == TL_KIND_LIST) &&
+		if (optarg &&
+		    (slot->row->kind == TL_KIND_TEXT || slot->row->kind >= TL_KIND_LIST) &&
 		    may_be_operand(command, optarg)) {
 			taken.name = slot->row->name;
 			taken.value = optarg;

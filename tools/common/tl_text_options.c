@@ -40,7 +40,8 @@ static int read_list(struct tl_list *list, const char *name, const char *path)
 	int failed = 0;
 
 	if (!file)
-		return tl_error("%s: %s: cannot open: %s", name, path, strerror(errno));
+		return tl_error("%s: %s: cannot open: %s; a path from here is expected", name, path,
+				strerror(errno));
 	while (got > 0 && !failed) {
 		failed = make_room(list, path);
 		got = failed ? 0 : fread(list->data + list->size, 1, READ_SIZE, file);

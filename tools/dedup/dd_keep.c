@@ -83,7 +83,8 @@ int dd_keep_check(struct dd_keep *keep, enum dd_keep_rule rule)
 	for (size_t i = 0; keep->directory && i < keep->prefer.n; i++) {
 		keep->directory[i] = realpath(keep->prefer.at[i], NULL);
 		if (!keep->directory[i])
-			return tl_error("--prefer: %s: %s; a path from here is expected",
+			return tl_error("--prefer: %s: %s; a path from here is expected, and "
+					"--prefer again for another",
 					keep->prefer.at[i], strerror(errno));
 	}
 	return keep->directory ? TL_PROCEED : tl_error("out of memory");

@@ -23,8 +23,8 @@ static enum in_result next_id(struct in_reader *reader, struct in_row *row)
 		return rc;
 	row->kind = IN_KEY;
 	if (tl_parse_decimal(line, size, SIMIDX_MAX_ID, &row->id))
-		return in_fail(reader, IN_REJECTED, "id: expected a decimal number in 0..%llu",
-			       (unsigned long long)SIMIDX_MAX_ID);
+		return in_fail(reader, IN_REJECTED, "id: expected a decimal number in 0..%llu; of "
+			       "labels: -F labels", (unsigned long long)SIMIDX_MAX_ID);
 	return IN_ROW;
 }
 

@@ -15,7 +15,9 @@ static int fail(const struct qr_context *ctx, const char *copy, const simidx_err
 		return tl_error("%s: exists already; a backup needs a new name", copy);
 	if (tl_begins_with_path(err, copy))
 		return tl_error("%s", err->text);
-	return tl_error("%s: cannot be copied to %s: %s", ctx->path, copy, err->text);
+	tl_error("%s: cannot be copied to %s: %s", ctx->path, copy, err->text);
+	tl_advise_parent(copy, err);
+	return TL_TROUBLE;
 }
 
 static int run_backup(struct qr_context *ctx, int argc, char **argv)

@@ -128,7 +128,9 @@ static int fail(const struct qr_context *ctx, const char *destination, const sim
 		return tl_index_error(ctx->path, err);
 	if (tl_begins_with_path(err, destination))
 		return tl_index_error(NULL, err);
-	return tl_error("%s: cannot be repaired to %s: %s", ctx->path, destination, err->text);
+	tl_error("%s: cannot be repaired to %s: %s", ctx->path, destination, err->text);
+	tl_advise_parent(destination, err);
+	return TL_TROUBLE;
 }
 
 /* In place, what an engine holds. */
