@@ -414,6 +414,8 @@ run 2 "$query" backup ix no-dir/copy
 says "no-dir/copy: 'mkdir -p no-dir' makes that directory"
 run 2 "$query" backup ix s3://host/copy
 says 's3://host/copy: only a directory of this machine can be written to'
+run 2 "$query" backup ix user@host:/copy
+says 'user@host:/copy: only a directory of this machine can be written to'
 run 2 "$query" compact ix no-dir/copy
 says "ix: 'mkdir -p no-dir' makes that directory"
 run 1 "$load" --mode delete -F ids ix plain.txt
@@ -555,6 +557,8 @@ if [ -n "${SX_TEXT-}" ]; then
 	run 0 "$load" -q -r texts docs
 	run 2 "$query" search --text ix docs/1
 	says "ix: 'simidx-query stats ix' shows what it holds"
+	run 2 "$load" --from texts --from ix joined
+	says "joined: 'simidx-query stats INDEX' shows what it holds"
 	run 2 "$query" search --text texts docs
 	says 'docs: is a directory; name the files in it: --text DIR/*'
 	run 2 "$query" search --text texts texts

@@ -153,7 +153,7 @@ bad_npy 'version 4.0 of the .npy format; expected 1.0, 2.0 or 3.0'
 printf '\x93NUMPY\x02\x00\xff\xff\xff\x7f' >bad.npy
 bad_npy 'an .npy header of 2147483647 bytes'
 printf '0123456789abcdef\n' >bad.npy
-bad_npy 'is no .npy file'
+bad_npy 'is no .npy file; -F tells what it is'
 for size in 0 5 9 20; do
 	head -c $size array1.npy >bad.npy
 	bad_npy "ends at byte $size, inside the header of an .npy file"

@@ -85,7 +85,7 @@ sums_up 'index built with 2 documents; 1 file skipped'
 # A text among fingerprints is a bad row like any other.
 printf '%s\n' '{"fp": "0123456789abcdef"}' '{"text": "a"}' >mixed.jsonl
 run 1 "$load" mixed mixed.jsonl
-says 'mixed.jsonl:2: a text, and the index holds bare fingerprints'
+says 'mixed.jsonl:2: a text, and the index holds bare fingerprints; name another INDEX for it'
 sums_up 'index built with 1 document; 1 row rejected'
 # Rows that the index refuses in the end are told by their own lines, behind rejected short texts.
 cat >short.jsonl <<-'END'

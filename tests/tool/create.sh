@@ -115,7 +115,7 @@ says 'simidx-query: plain: the index holds no ids and no labels'
 run 0 "$load" --fp2 double -F lines /dev/null
 run 2 "$load" double -F lines a
 errors <<'END'
-simidx-load: a:1: a bare fingerprint does not fit: double keeps a second one for each document, as indexes of texts do
+simidx-load: a:1: a bare fingerprint does not fit: double keeps a second one for each document, as indexes of texts do; name another INDEX for it
 END
 run 2 "$load" --no-fp2 double -F lines a
 says 'simidx-load: double: has second fingerprints, so --no-fp2 does not fit'

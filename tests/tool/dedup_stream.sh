@@ -341,7 +341,7 @@ done
 # Nor is an input what standard output goes to.
 "$dedup" --stream t.jsonl >>t.jsonl 2>err
 [ $? -eq 2 ] || fail 'an input is standard output'
-says 't.jsonl: is an input, and standard output, too'
+says 't.jsonl: is an input, and standard output, too: name another file after >'
 "$dedup" --stream -F jsonl - <t.jsonl >>t.jsonl 2>err
 [ $? -eq 2 ] || fail 'standard input is standard output'
 "$dedup" --stream -r met >>met/a 2>err

@@ -225,7 +225,7 @@ run 2 "$load" --extractor words99 ix other
 says 'simidx-load: ix: was made by the extractor words12, not by words99'
 run 2 "$load" ix -F lines - <<<0123456789abcdef
 errors <<'END'
-simidx-load: -:1: a bare fingerprint does not fit: ix keeps a second one for each document, as indexes of texts do
+simidx-load: -:1: a bare fingerprint does not fit: ix keeps a second one for each document, as indexes of texts do; name another INDEX for it
 END
 
 run 0 "$helpers/foreign_index" foreign 'words99 v1 bits=64' 1

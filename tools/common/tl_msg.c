@@ -148,7 +148,7 @@ void tl_advise_parent(const char *path, const simidx_error *err)
 	const char *at = strstr(err->text, " in the directory ");
 	const char *end = at ? strstr(at, ": No such file") : NULL;
 
-	if (end && strstr(at, "://"))
+	if (end && memchr(at, ':', (size_t)(end - at)))
 		tl_error("%s: only a directory of this machine can be written to", path);
 	else if (end)
 		tl_error("%s: 'mkdir -p %.*s' makes that directory", path, (int)(end - at - 18),
@@ -178,8 +178,9 @@ static void advise_index(const char *path, const simidx_error *err)
 		tl_error("%s: an index is a directory that simidx-load or 'simidx-dedup --index' "
 			 "has made of files: 'simidx-load INDEX %s%s'", path,
 			 strstr(err->text, "it has no ") ? "-r " : "", word);
-	else if (err->code == SIMIDX_E_MISMATCH && !access(path, F_OK))
-		tl_error("%s: 'simidx-query stats %s' shows what it holds", path, word);
+	else if (err->code == SIMIDX_E_MISMATCH)
+		tl_error("%s: 'simidx-query stats %s' shows what it holds", path,
+			 access(path, F_OK) ? "INDEX" : word);
 	/* The library names the flag, as it knows of no options. */
 	else if (strstr(err->text, "(SIMIDX_OPEN_STATIC)"))
 		tl_notice("%s: 'simidx-query --static' opens it so, to read; 'simidx-query backup "

@@ -56,7 +56,8 @@ static int check_input(const char *input, const char *what, const struct written
 					what, written[i].option);
 	if (!fstat(STDOUT_FILENO, &output) && S_ISREG(output.st_mode) &&
 	    is_same(input, STDIN_FILENO, &output))
-		return tl_error("%s: is %s, and standard output, too", input, what);
+		return tl_error("%s: is %s, and standard output, too: name another file after >",
+				input, what);
 	return 0;
 }
 

@@ -59,7 +59,7 @@ static enum in_result take_header(struct in_reader *reader, const char **header,
 	if (rc != IN_ROW)
 		return rc;
 	if (memcmp(bytes, MAGIC, MAGIC_SIZE) != 0)
-		return in_fail(reader, IN_FATAL, "is no .npy file");
+		return in_fail(reader, IN_FATAL, "is no .npy file; -F tells what it is");
 	major = (unsigned char)bytes[MAGIC_SIZE];
 	minor = (unsigned char)bytes[MAGIC_SIZE + 1];
 	if (major < 1 || major > 3 || minor != 0)

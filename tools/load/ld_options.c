@@ -53,7 +53,8 @@ static const struct tl_option index_rows[] = {
 	  .more = "When an index is made. if-missing: if INDEX is not there; must: always, so it "
 		  "must not be there; truncate: always, and an existing index is replaced: "
 		  "when a new one has been built, with --write insert, --merge never and "
-		  "--mode if-new or replace, and in HBase always, at the first row." },
+		  "--mode if-new or replace, and in HBase always, at the first row that is not "
+		  "rejected." },
 	{ 0, "plan", "PLAN", TL_TEXT(struct ld_options, plan), .otherwise = "auto",
 	  .help = "4x16, 10x26, 16x28, 20x31, 3x22, 2x32 or auto",
 	  .more = "Which sorted tables the index has: 4x16, 10x26, 16x28, 20x31, 3x22, 2x32 or "

@@ -57,7 +57,8 @@ static int fit_kind(struct ld_run *run, struct ld_item *item)
 		item->result = IN_REJECTED;
 		item->reason = run->options->features_by ?
 				       "a text, and the index holds features (--features-by)" :
-				       "a text, and the index holds bare fingerprints";
+				       "a text, and the index holds bare fingerprints; name "
+				       "another INDEX for it";
 	}
 	if (kind == IN_FEATURES && target->state != LD_CLOSED && !ld_target_is_bare(target)) {
 		item->result = IN_REJECTED;
@@ -68,8 +69,8 @@ static int fit_kind(struct ld_run *run, struct ld_item *item)
 	    !item->row.lacks_fp2) {
 		in_write_place(item->path, item->line, place, sizeof(place));
 		return tl_error("%s: a bare fingerprint does not fit: %s keeps a second one for "
-				"each document, as indexes of texts do",
-				place, run->options->index);
+				"each document, as indexes of texts do; name another INDEX for "
+				"it", place, run->options->index);
 	}
 	return 0;
 }
