@@ -47,9 +47,9 @@ size_t sx_block_upper_bound(const sx_block *block, uint64_t key);
  *
  * A part is the keys whose high parts agree but for their last `shift` bits: ranges of keys that
  * share a prefix begin and end where parts do, unless they are shorter. `shift` is the least with
- * which SX_SAMPLES_PARTS are enough. Keys that are spread evenly have the same number of entries in
- * each part, `slope`; a sample is the difference from that: `off`, in units of 2^unit, rounded down.
- * `unit` is 0 unless keys are spread very unevenly, and then samples are exact.
+ * which SX_SAMPLES_PARTS are enough. Keys that are spread evenly have the same number of entries
+ * in each part, `slope`; a sample is the difference from that: `off`, in units of 2^unit, rounded
+ * down. `unit` is 0 unless keys are spread very unevenly, and then samples are exact.
  *
  * Making samples takes as long as they save in about ten reads, so they are made when a block has
  * been read some times. Threads share samples: one thread writes them, the others do not wait for

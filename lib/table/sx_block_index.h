@@ -2,10 +2,10 @@
 /* Copyright the libsimidx authors */
 
 /*
- * A block index of the blocks of one table, in memory: of each block its last key, where it lies and
- * rank samples of what is in it, in one cache line; and how many blocks lie before some keys, the
- * knots, between which a key's block is nearly found by interpolation. It takes the place of LMDB's
- * descents.
+ * A block index of the blocks of one table, in memory: of each block its last key, where it lies
+ * and rank samples of what is in it, in one cache line; and how many blocks lie before some keys,
+ * the knots, between which a key's block is nearly found by interpolation. It takes the place of
+ * LMDB's descents.
  *
  * A block index holds addresses inside the memory map. They are those of the snapshot that it was
  * made in, and of every other snapshot in which the table has the same generation, because a
@@ -116,7 +116,8 @@ size_t sx_block_index_search(const sx_block_index *blocks, uint64_t key, size_t 
  * The first block whose last key is >= `key`; blocks->n if there is none. `guess` is what
  * sx_block_index_guess() has said of this key.
  */
-static inline size_t sx_block_index_find_guessed(const sx_block_index *d, uint64_t key, size_t guess)
+static inline size_t sx_block_index_find_guessed(const sx_block_index *d, uint64_t key,
+						 size_t guess)
 {
 	if (guess < d->n && d->entry[guess].last >= key &&
 	    sx_samples_begin_before(&d->entry[guess].samples, key))
