@@ -264,7 +264,7 @@ typedef struct simidx_dedup_options {
 	/** Memory for telling which texts need no search, as they share too little with all before
 	    them, at most: 1 MB at first, later up to 64 bytes a text. Where that is not enough,
 	    more and more texts are searched. Below 64 bytes all are, as always with
-	    SIMIDX_DEDUP_LASTING and SIMIDX_DEDUP_NEAREST */
+	    SIMIDX_DEDUP_NEAREST, and once the index has documents that were not added here */
 	uint64_t unsearched_bytes;
 } simidx_dedup_options;
 

@@ -98,13 +98,13 @@ static int open_thread(simidx_dedup *dedup, simidx *index, unsigned number, simi
 	return thread->texts ? sd_shingler_open(&thread->shingler, err) : sx_fail_nomem(err);
 }
 
-/* What others put into a lasting index is not known; and the nearest is told of all. */
+/* The nearest is told of all. */
 static int open_seen(simidx_dedup *dedup, simidx_error *err)
 {
 	const simidx_dedup_options *options = &dedup->options;
 
 	if (!dedup->verifies || options->unsearched_bytes < SD_SEEN_LEAST ||
-	    options->flags & (SIMIDX_DEDUP_LASTING | SIMIDX_DEDUP_NEAREST))
+	    options->flags & SIMIDX_DEDUP_NEAREST)
 		return SIMIDX_OK;
 	dedup->seen = sd_seen_open(options->similarity, options->unsearched_bytes);
 	return dedup->seen ? SIMIDX_OK : sx_fail_nomem(err);

@@ -31,7 +31,7 @@ struct sd_kept {
 	simidx *index;
 	simidx_writer *writer;
 	simidx_text *text; /* a thread's is a clone of it; NULL but for texts */
-	uint64_t n_put;
+	uint64_t n_put, n_left_out;
 	struct stretch *stretch; /* ascending */
 	size_t n_stretches, stretch_room;
 	struct noted *noted;     /* a slot by the hash, or the next free ones */
@@ -132,7 +132,7 @@ int sd_kept_documents(const struct sd_kept *kept, uint64_t *documents, int *has_
 	int rc = simidx_get_info(kept->index, &info, err);
 
 	*documents = info.documents;
-	*has_others = info.documents != kept->n_put ||
+	*has_others = info.documents != kept->n_put + kept->n_left_out ||
 		      (last && info.next_id != last->id + last->n);
 	return rc;
 }
@@ -340,6 +340,7 @@ int sd_kept_remember(struct sd_kept *kept, const simidx_sketch *sketch,
 	simidx_doc doc = make_doc(kept, sketch, note);
 	int rc = simidx_writer_put(kept->writer, &doc, id, err);
 
+	kept->n_left_out += !rc;
 	return rc ? rc : note_id(kept, *id, SD_LEFT_OUT, err);
 }
 
