@@ -630,6 +630,15 @@ if [ -n "${SX_TEXT-}" ]; then
 	grep -q 'is not there; ' err && fail 'told of a name that is mistyped'
 	run 0 "$dedup" -F tsv --text-field 1 rows.csv - </dev/null
 	grep -q 'is not there; ' err && fail 'told of standard input'
+	# Endings say the same in capitals.
+	cp rows.csv ROWS.CSV
+	run 0 "$dedup" --header --text-field Body ROWS.CSV
+	grep -q '^simidx-dedup: 1 document ' err || fail "ROWS.CSV: $(cat err)"
+	run 2 "$dedup" --index ix rows.csv
+	says '--index goes with --stream: give that, too'
+	printf '{"text":"one two"},\n{"text":"three"},\n' >commas.jsonl
+	run 1 "$dedup" --stream commas.jsonl
+	says '2 lines are no JSON objects (first: commas.jsonl:1; a line is one object, such as {"text": "some words"})'
 	# Objects may be what a column has.
 	echo '{"a":1}' >objects.tsv
 	run 0 "$dedup" --text-field 1 objects.tsv

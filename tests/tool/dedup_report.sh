@@ -62,7 +62,7 @@ cp rows.jsonl saved
 echo text >full
 for option in --rejects --summary; do
 	run 2 "$dedup" $option full rows.jsonl
-	says "full: is not empty, and $option replaces nothing: remove it, or name another file"
+	says "full: is not empty, and $option replaces nothing: name another file, or move that one away"
 	run 2 "$dedup" --stream --index seen $option full rows.jsonl
 	says "full: is not empty, and $option replaces nothing"
 	run 2 "$dedup" $option rows.jsonl rows.jsonl

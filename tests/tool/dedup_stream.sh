@@ -326,7 +326,7 @@ says '--dups: standard output has what is new'
 [ ! -e ./- ] || fail 'a file is called -'
 # Nothing is replaced, as it may be an input that is not named.
 run 2 "$dedup" --stream --dups t.jsonl rows.jsonl
-says 't.jsonl: is not empty, and --dups replaces nothing: remove it, or name another file'
+says 't.jsonl: is not empty, and --dups replaces nothing: name another file, or move that one away'
 # With an index it gets lines, but not if it is met as an input, by whatever path and in whatever list.
 mkdir met
 cp files/1.txt met/a

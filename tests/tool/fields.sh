@@ -72,7 +72,7 @@ for command in "$dedup" "$load index"; do
 	run 1 $command turned.jsonl
 	says "$said"
 	says ': 18 rows have a "text" that is no string (first: turned.jsonl:4)'
-	says ': 2 lines are no JSON objects (first: turned.jsonl:2)'
+	says ': 2 lines are no JSON objects (first: turned.jsonl:2; a line is one object, such as {"text": "some words"})'
 done
 run 0 "$query" stats index
 grep -q '^documents *1$' out || fail 'the row with a text'

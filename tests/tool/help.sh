@@ -233,6 +233,8 @@ run 2 "$query" get two texts/mit
 says '(a label: --label; an id: --id)'
 run 1 "$query" search two 01234567
 says '01234567 has 8 of 16 digits: searched as 0000000001234567'
+run 1 "$query" search two 0x123456789
+says '0x123456789 has 9 of 16 digits'
 run 0 "$query" search two ff
 [ ! -s err ] || fail 'a few digits are told of'
 run 2 "$query" two --help

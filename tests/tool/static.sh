@@ -38,4 +38,9 @@ chmod 600 index/data.mdb
 run 2 as_nobody --static search index 00000000000000aa
 says 'simidx-query: index/data.mdb: '
 says "index: 'ls -ld index' shows whose it is; name a place that is yours"
+chmod 644 index/data.mdb
+mkdir -m 755 others
+run 2 as_nobody compact --static index others/copy
+says 'cannot make '
+says 'index: name a place that is yours'
 finish

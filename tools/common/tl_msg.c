@@ -185,6 +185,8 @@ static void advise_index(const char *path, const simidx_error *err)
 	else if (strstr(err->text, "(SIMIDX_OPEN_STATIC)"))
 		tl_notice("%s: 'simidx-query --static' opens it so, to read; 'simidx-query backup "
 			  "--static %s COPY' makes a copy that is yours", path, word);
+	else if (err->code == SIMIDX_E_PERMISSION && strstr(err->text, "cannot make "))
+		tl_error("%s: name a place that is yours", path);
 	else if (err->code == SIMIDX_E_PERMISSION && !tl_path_is_uri(path)) {
 		tl_path_parent(path, parent, sizeof(parent));
 		tl_error("%s: 'ls -ld %s' shows whose it is; name a place that is yours", path,

@@ -80,8 +80,8 @@ static int check_written(const struct written *written, const struct dd_options 
 		return tl_error("%s: is a file of the index, so %s cannot write to it", path,
 				option);
 	if (written->status.st_size && !written->may_have_lines)
-		return tl_error("%s: is not empty, and %s replaces nothing: remove it, or name "
-				"another file", path, option);
+		return tl_error("%s: is not empty, and %s replaces nothing: name another file, or "
+				"move that one away", path, option);
 	return 0;
 }
 

@@ -457,7 +457,7 @@ static int check_together(struct dd_options *options)
 	if (!options->stream && only_of_stream(options))
 		return tl_usage_error("%s goes with --stream%s", only_of_stream(options),
 				      options->output ? "; groups go to standard output: > FILE" :
-							"");
+							": give that, too");
 	if (options->output && options->output_dir)
 		return tl_usage_error("--output and --output-dir exclude each other");
 	if (options->output_dir && !*options->output_dir)

@@ -81,6 +81,9 @@ void in_causes_tell(const struct in_causes *causes, uint64_t rows)
 		if ((i == IN_NO_FIELD || (i == IN_NO_STRING && *causes->names)) &&
 		    causes->cause[i].n >= rows / WRONG_SHARE)
 			write_advice(causes, advice, sizeof(advice));
+		if (i == IN_NO_OBJECT)
+			snprintf(advice, sizeof(advice), "; a line is one object, such as {%s}",
+				 "\"text\": \"some words\"");
 		tl_notice("%s (%s%s%s)", count, causes->cause[i].n == 1 ? "" : "first: ",
 			  causes->cause[i].first, advice);
 	}

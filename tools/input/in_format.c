@@ -4,6 +4,7 @@
 #include "input/in_reader.h"
 
 #include <string.h>
+#include <strings.h>
 
 /* In the order of their names. */
 static const struct in_format *const formats[] = {
@@ -35,12 +36,12 @@ static const struct {
 	{ ".xz", NULL },
 };
 
-/* Whether the first `n` bytes of a path end in a suffix, after something. */
+/* Whether the first `n` bytes of a path end in a suffix, after something; as R.CSV in .csv, too. */
 static int ends_in(const char *path, size_t n, const char *suffix)
 {
 	size_t m = strlen(suffix);
 
-	return n > m && memcmp(path + n - m, suffix, m) == 0;
+	return n > m && strncasecmp(path + n - m, suffix, m) == 0;
 }
 
 /* Bytes of a path without an ending of compression. */

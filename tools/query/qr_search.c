@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -267,7 +268,7 @@ static void refuse_operand(const struct search *search, const char *operand, con
 static void look_at_length(const struct search *search, const char *operand, uint64_t fp)
 {
 	unsigned bits = search->ctx->info.bits, width = tl_hex_width(bits);
-	size_t n = strlen(operand);
+	size_t n = strlen(operand) - (strncasecmp(operand, "0x", 2) ? 0 : 2);
 	char text[QR_FP_SIZE];
 	int size;
 
