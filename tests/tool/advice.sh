@@ -639,6 +639,13 @@ if [ -n "${SX_TEXT-}" ]; then
 	printf '{"text":"one two"},\n{"text":"three"},\n' >commas.jsonl
 	run 1 "$dedup" --stream commas.jsonl
 	says '2 lines are no JSON objects (first: commas.jsonl:1; a line is one object, such as {"text": "some words"})'
+	# Of a long stream that has nothing near the limit is told.
+	seq -f '{"text":"%g some words"}' 1000 >long.jsonl
+	run 0 "$dedup" --stream long.jsonl
+	says 'texts are near if they have 80 % of their runs of five words in common'
+	head -n 999 long.jsonl >shorter.jsonl
+	run 0 "$dedup" --stream shorter.jsonl
+	grep -q 'texts are near' err && fail 'told of a short stream'
 	# Objects may be what a column has.
 	echo '{"a":1}' >objects.tsv
 	run 0 "$dedup" --text-field 1 objects.tsv

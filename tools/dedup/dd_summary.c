@@ -204,6 +204,9 @@ static const struct in_format *first_format(const struct in_files_options *input
 	return in_format_of_path(inputs->operands[0], &reason);
 }
 
+/* A stream may well have nothing near among fewer texts. */
+#define LARGE_STREAM 1000
+
 /* Nothing was found, which says little to who does not know what was looked for. */
 static void tell_limit(const struct dd_summary *all, const struct dd_options *options)
 {
@@ -214,7 +217,7 @@ static void tell_limit(const struct dd_summary *all, const struct dd_options *op
 	    first_format(inputs) == &in_format_text)
 		tl_notice("there is nothing to compare it with; a file with a text in each line "
 			  "is read by -F tsv --text-field 1");
-	if (all->texts > 1 && !options->similarity_given && !options->stream &&
+	if (all->texts >= (options->stream ? LARGE_STREAM : 2) && !options->similarity_given &&
 	    !options->identical && !options->no_verify)
 		tl_notice("texts are near if they have %.0f %% of their runs of five words in "
 			  "common: --similarity 0.6 finds less similar ones",
