@@ -60,7 +60,7 @@ hamming is --radius meant?
 reference is --against meant?
 output-file is --output meant?
 in-place what is read stays as it is; results go to another file
-include find -name '*.txt' | ... --files-from - chooses by names
+include find DIR -name '*.txt' | ... --files-from - chooses by names
 minhash there is nothing to choose: doc/dedup.md
 jaccard is --similarity meant?
 min-similarity is --similarity meant?
@@ -68,7 +68,7 @@ exclude-dir is --exclude meant?
 symlinks links in directories are not followed
 exclude-index is --against meant?
 verbose a terminal shows progress, unless -q is given
-max-depth find -maxdepth 1 | ... --files-from - chooses by depth
+max-depth find DIR -maxdepth 1 -type f | ... --files-from - chooses by depth
 jsonl -F jsonl reads such rows
 all-files is --hidden meant?
 no-hidden hidden files are left out, unless --hidden is given
@@ -150,7 +150,7 @@ while read -r option told; do
 	run 2 "$dedup" "$option" x
 	says "unknown option '$option'; $told"
 done <<'END'
---minimal-file-size find -size +1k | ... --files-from - chooses by size
+--minimal-file-size find DIR -type f -size +1k | ... --files-from - chooses by size
 --remove-duplicates is --drop-list meant?
 --no-cache -h lists what there is
 --recurse: is --recursive meant?
@@ -646,6 +646,9 @@ if [ -n "${SX_TEXT-}" ]; then
 	head -n 999 long.jsonl >shorter.jsonl
 	run 0 "$dedup" --stream shorter.jsonl
 	grep -q 'texts are near' err && fail 'told of a short stream'
+	run 2 "$dedup" --files-from commas.jsonl
+	says 'commas.jsonl: has rows and no names: name it as INPUT, without --files-from'
+	[ "$(wc -l <err)" -le 2 ] || fail "$(cat err)"
 	# Objects may be what a column has.
 	echo '{"a":1}' >objects.tsv
 	run 0 "$dedup" --text-field 1 objects.tsv

@@ -85,7 +85,7 @@ refused 'one of --older-than, --id and --label says what is deleted' ix 1
 refused 'one of --older-than, --id and --label says what is deleted' ix --id --label 1
 refused 'one of --older-than, --id and --label says what is deleted' ix --id --older-than 1d 1
 refused 'KEY is missing' ix --label
-refused "--older-than takes no KEY, so '1' does not fit" ix --older-than 1d 1
+refused "--older-than DATE is all that is asked for, such as 30d; '1' does not fit" ix --older-than 1d 1
 refused '--dry-run goes with --older-than' ix --dry-run --id 1
 refused '--static: to delete is to write' ix --static --id 1
 refused 'x: expected an id, a decimal number in 0..9223372036854775807' ix --id 1 x

@@ -207,6 +207,9 @@ static enum in_result keep_name(struct in_files *files, const char *name, size_t
 	if (in_room_have(&files->name, size + 1))
 		return fail(files, IN_FATAL, list, "out of memory", 0);
 	*(char *)mempcpy(files->name.bytes, name, size) = '\0';
+	if (size > 1 && memcmp(name, "{\"", 2) == 0 && access(files->name.bytes, F_OK))
+		return fail(files, IN_FATAL, list,
+			    "has rows and no names: name it as INPUT, without --files-from", 0);
 	return IN_ROW;
 }
 

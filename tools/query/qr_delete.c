@@ -325,8 +325,8 @@ static int check(const struct qr_context *ctx, const struct options *options, ch
 		return tl_usage_error("one of --older-than, --id and --label says what is deleted; "
 				      "'rm -r INDEX' deletes all");
 	if (options->older_than && n)
-		return tl_usage_error("--older-than takes no KEY, so '%s' does not fit",
-				      operands[0]);
+		return tl_usage_error("--older-than DATE is all that is asked for, such as 30d; "
+				      "'%s' does not fit", operands[0]);
 	if (!options->older_than && !n)
 		return tl_usage_error("KEY is missing");
 	if (!options->older_than && options->dry_run)
