@@ -12,7 +12,18 @@
 #include "support/sxt_table.h"
 #include "table/sx_lookup.h"
 
-enum t_lookup_data { T_UNIFORM, T_SKEWED, T_DENSE, T_RUNS, T_FEW, T_NOTHING, T_LOOKUP_DATA };
+enum t_lookup_data {
+	T_UNIFORM,
+	T_SKEWED,
+	T_DENSE,
+	T_HIGH,
+	T_LOW,
+	T_RUNS,
+	T_ONE_RUN,
+	T_FEW,
+	T_NOTHING,
+	T_LOOKUP_DATA
+};
 
 static const struct t_kind t_lookup_kinds[] = {
 	{ "64", SX_TABLE_PERMUTED, 0, "4x16", 64, 0, NULL },
@@ -31,6 +42,12 @@ static inline uint64_t t_lookup_mask(const struct t_tab *tab)
 	return tab->table.perm ? UINT64_MAX >> (64 - tab->plan.bits) : UINT64_MAX;
 }
 
+/** The greatest fingerprint of a table. There are greater ones where this is not the mask. */
+static inline uint64_t t_lookup_last(const struct t_tab *tab, enum t_lookup_data data)
+{
+	return data == T_ONE_RUN ? 7 : t_lookup_mask(tab) >> (data == T_LOW ? 3 : 0);
+}
+
 static inline uint64_t t_lookup_fp(const struct t_tab *tab, sxt_rng *rng,
 				   enum t_lookup_data data, size_t i)
 {
@@ -41,14 +58,20 @@ static inline uint64_t t_lookup_fp(const struct t_tab *tab, sxt_rng *rng,
 		return i % 8 ? x >> 10 : x;
 	case T_DENSE:
 		return i & t_lookup_mask(tab);
+	case T_HIGH: /* the same at the other end, where numbers of blocks need all their bits */
+		return (t_lookup_mask(tab) - i) & t_lookup_mask(tab);
+	case T_LOW:
+		return x >> 3;
 	case T_RUNS:
 		return i % 4 ? (x & 3) * 12345 & t_lookup_mask(tab) : x;
+	case T_ONE_RUN: /* it begins where a knot is, and fills most blocks between two of them */
+		return i % 16 ? 4 : x & 7;
 	default:
 		return x;
 	}
 }
 
-/** Fill a table with fingerprints of this sort. The ends of the space are there too. */
+/** Fill a table with fingerprints of this sort. The least and the greatest one are there too. */
 static inline void t_lookup_fill(struct t_tab *tab, sxt_rng *rng, enum t_lookup_data data)
 {
 	size_t n = data == T_FEW ? 20 : data == T_NOTHING ? 0 : 20000;
@@ -59,7 +82,7 @@ static inline void t_lookup_fill(struct t_tab *tab, sxt_rng *rng, enum t_lookup_
 		uint64_t fp = t_lookup_fp(tab, rng, data, i);
 
 		if (i < 2)
-			fp = i ? t_lookup_mask(tab) : 0;
+			fp = i ? t_lookup_last(tab, data) : 0;
 		t_rows_add(tab, &list, fp, cols, 0);
 	}
 	t_rows_sort(&list);
