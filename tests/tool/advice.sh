@@ -433,7 +433,8 @@ run 2 "$load" new plan.txt
 says 'plan.txt: cannot open: No such file or directory; is plain.txt meant?'
 run 2 "$load" new docs/11
 says 'docs/11: cannot open: No such file or directory; is '
-run 2 "$load" new '~/rows.csv'
+home='~'
+run 2 "$load" new "$home/rows.csv"
 says '; a shell replaces ~ where it begins a word, and not in quotes'
 ln -s nowhere broken
 run 2 "$load" new broken
