@@ -105,17 +105,12 @@ size_t sx_block_upper_bound(const sx_block *b, uint64_t key)
 
 /* ---- rank samples ---- */
 
-#define SLOPE_BITS 4 /* of a slope that are a part of an entry */
+#define SLOPE_BITS 4 /* a slope is in sixteenths of an entry */
 
 /* Unpacked from one read, so that it stays in registers. No entries: the samples are not made. */
 static inline sx_block_shape shape_of(const sx_samples *s)
 {
 	return sx_block_shape_of(atomic_load_explicit(&s->shape, memory_order_acquire));
-}
-
-static inline uint64_t base_of(const sx_samples *s)
-{
-	return (uint64_t)s->base_high << 32 | s->base_low;
 }
 
 /* High parts before a part, less the base. */
@@ -133,7 +128,7 @@ struct parts {
 static inline int parts_of(const sx_samples *s, sx_block_shape shape, uint64_t low,
 			       uint64_t high, struct parts *parts)
 {
-	uint64_t before = base_of(s) >> s->shift;
+	uint64_t before = sx_samples_base(s) >> s->shift;
 	uint64_t first = sx_block_high(low, shape.width) >> s->shift;
 	uint64_t last = sx_block_high(high, shape.width) >> s->shift;
 
@@ -177,7 +172,7 @@ static inline unsigned max_before(const sx_samples *s, sx_block_shape shape, uns
 /* Where the bits of a part begin in the bitmap, if samples are exact. */
 static inline size_t bit_of(const sx_samples *s, unsigned part)
 {
-	return (size_t)zeros_before(base_of(s), s->shift, part) + min_before(s, part);
+	return (size_t)zeros_before(sx_samples_base(s), s->shift, part) + min_before(s, part);
 }
 
 SX_INLINE void prefetch_entries(const unsigned char *at, size_t from, size_t to, size_t width)
@@ -338,7 +333,7 @@ static void cut_window(const sx_samples *s, sx_block_shape shape, const unsigned
 {
 	const unsigned char *low = value + SX_BLOCK_HEADER;
 	const unsigned char *bitmap = low + shape.n * shape.width;
-	uint64_t zeros = zeros_before(base_of(s), s->shift, parts.first);
+	uint64_t zeros = zeros_before(sx_samples_base(s), s->shift, parts.first);
 	size_t w = 0, end = shape.n_words, min = min_before(s, parts.first);
 	size_t bit = zeros + min;
 
@@ -355,7 +350,7 @@ static void cut_window(const sx_samples *s, sx_block_shape shape, const unsigned
 	window->n = shape.n - window->before;
 	window->keys.width = shape.width;
 	window->keys.n_words = (end < shape.n_words ? end : shape.n_words) - w;
-	window->keys.base = base_of(s) + zeros;
+	window->keys.base = sx_samples_base(s) + zeros;
 	window->keys.low = low + window->before * shape.width;
 	window->keys.bitmap = bitmap + 8 * w;
 }

@@ -49,7 +49,7 @@ size_t sx_block_upper_bound(const sx_block *block, uint64_t key);
  * share a prefix begin and end where parts do, unless they are shorter. `shift` is the least with
  * which SX_SAMPLES_PARTS are enough. Keys that are spread evenly have the same number of entries
  * in each part, `slope`; a sample is the difference from that: `off`, in units of 2^unit, rounded
- * down. `unit` is 0 unless keys are spread very unevenly, and then samples are exact.
+ * down. `unit` is 0, and samples are exact, unless keys are spread very unevenly.
  *
  * Making samples takes as long as they save in about ten reads, so they are made when a block has
  * been read some times. Threads share samples: one thread writes them, the others do not wait for
@@ -63,7 +63,7 @@ size_t sx_block_upper_bound(const sx_block *block, uint64_t key);
 typedef struct sx_samples {
 	uint32_t base_low, base_high; /* high part of the block's first key */
 	_Atomic uint32_t shape; /* as in the block's header; without entries: not made yet */
-	uint16_t slope;         /* in parts of an entry */
+	uint16_t slope;         /* in sixteenths of an entry */
 	uint8_t unit, shift;    /* logarithms */
 	uint8_t parts;          /* that the block has */
 	int8_t off[SX_SAMPLES_PARTS + 1];
@@ -94,14 +94,19 @@ static inline int sx_samples_are_new(const sx_samples *s)
 	return !atomic_load_explicit(&s->shape, memory_order_relaxed);
 }
 
+/** The high part of the first key of a block whose samples are made. */
+static inline uint64_t sx_samples_base(const sx_samples *s)
+{
+	return (uint64_t)s->base_high << 32 | s->base_low;
+}
+
 /** True if samples tell that a block begins before a key, so that it is not in a block before. */
 static inline int sx_samples_begin_before(const sx_samples *s, uint64_t key)
 {
 	sx_block_shape shape =
 		sx_block_shape_of(atomic_load_explicit(&s->shape, memory_order_acquire));
 
-	return shape.n && sx_block_high(key, shape.width) >
-				  ((uint64_t)s->base_high << 32 | s->base_low);
+	return shape.n && sx_block_high(key, shape.width) > sx_samples_base(s);
 }
 
 /** Note that a block is read whose samples are not made. Returns 1 if they should be made now. */

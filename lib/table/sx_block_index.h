@@ -64,7 +64,8 @@ size_t sx_block_index_size(uint64_t blocks);
  *
  * @param rows  entries of the table
  * @return SIMIDX_OK; SIMIDX_E_CORRUPT if its keys or values are not what they should be, also
- *         where LMDB keeps a block in another place than a page of its own
+ *         where LMDB keeps a block in another place than a page of its own, or 2^31 pages from
+ *         the first one
  */
 int sx_block_index_make(const sx_table *table, sx_txn *txn, uint64_t rows, sx_block_index **out,
 		      simidx_error *err);

@@ -33,7 +33,8 @@ typedef struct sx_block_slice {
 	const unsigned char *value; /* the block; NULL = rows [from, to) of lookup->rows */
 	sx_entry *entry;            /* of the block index, or NULL */
 	uint64_t last;              /* last key of the block, or its fence */
-	uint64_t before;            /* without an entry: that of the block before, if known */
+	uint64_t before;            /* without an entry: that of the block before, or UINT64_MAX;
+	                               with one: see sx_block_slice_before() */
 	uint32_t probe;             /* its number */
 	uint16_t from, to;          /* entries: those of the probe and, unless asked exactly,
 	                               some before and after them */
