@@ -49,6 +49,8 @@ tools_libcommon_a_SOURCES = \
 	tools/common/tl_number.h \
 	tools/common/tl_options.c \
 	tools/common/tl_options.h \
+	tools/common/tl_output.c \
+	tools/common/tl_output.h \
 	tools/common/tl_path.c \
 	tools/common/tl_path.h \
 	tools/common/tl_report.c \

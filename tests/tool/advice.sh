@@ -117,6 +117,16 @@ says "unknown command 'fsck'; is verify meant?"
 run 2 "$query" import index file
 says "unknown command 'import'; 'simidx-load INDEX INPUT' makes and fills an index"
 [ ! -e index ] || fail 'an index was made'
+for command in 'match search' 'prune delete' 'gc compact'; do
+	run 2 "$query" ${command% *} index
+	says "unknown command '${command% *}'; is ${command#* } meant?"
+done
+for command in 'backup DEST' 'compact NEW' 'export DIR'; do
+	for option in -o --output; do
+		run 2 "$query" ${command% *} $option new index
+		says "unknown option '$option'; ${command#* } is the operand after INDEX"
+	done
+done
 run 2 "$query" -k 3 search index 0
 says "unknown option '-k'; the options of a command come behind it: simidx-query search ..."
 for command in 'scan dump' 'keys dump' 'del delete' 'reindex compact' 'mlt search'; do
@@ -166,6 +176,9 @@ done <<'END'
 -z is --null meant?
 -? is --help meant?
 -print0 is --null meant?
+-name find DIR -name '*.txt' | ... --files-from - chooses by names
+-keep is --keep meant?
+--stem words are compared as they are, and none is left out
 -Similarity is --similarity meant?
 --JSON is --json meant?
 --no-recursive it is so without --recursive
@@ -185,6 +198,8 @@ done <<'END'
 --init the first load makes an index: simidx-load INDEX INPUT
 --delete --mode delete, or of a few simidx-query delete --label INDEX LABEL
 --map-size an index grows by itself
+--ngrams is --grams meant?
+--on-conflict is --mode meant?
 --tfidf --weights tfidf --idf FILE; 'simidx-query idf' makes FILE
 END
 while read -r command option told; do
@@ -212,6 +227,12 @@ for word in stream groups; do
 	run 2 "$dedup" $word file
 	says "there is no file '$word', and simidx-dedup has no commands"
 done
+for letter in d t; do
+	run 2 "$dedup" -$letter, x
+	says "unknown option '-$letter'; is --delimiter meant?"
+	run 2 "$load" -$letter ';' x
+	says "unknown option '-$letter'; is --delimiter meant?"
+done
 # An input that an option is to have, and options that stand alone or not.
 echo words >in.txt
 for letter in f i; do
@@ -235,6 +256,7 @@ while read -r option value meant; do
 done <<'END'
 --format ndjson jsonl
 --format json jsonl
+--format jsonlines jsonl
 --mode upsert replace
 --mode new if-new
 --mode if_new if-new
@@ -341,7 +363,24 @@ says "INPUT is missing: --summary has taken 'docs'"
 run 2 "$load" --from ix
 says "INDEX is missing: --from has taken 'ix'"
 run 2 "$load" plain.txt
-says 'INDEX is missing: simidx-load INDEX plain.txt'
+says 'INDEX is missing: it comes before INPUT'
+says "Try 'simidx-load INDEX plain.txt'"
+for tool in rejects summary stem text-field; do
+	run 2 "$load" --$tool new plain.txt
+	says "INDEX is missing: --$tool has taken 'new'"
+done
+run 2 "$dedup" --stream --output new </dev/null
+says "INPUT is missing: '-' is standard input"
+run 2 "$query" clusters docs/1 docs/2
+says "clusters: 'docs/1' is a file and no index; simidx-dedup compares files"
+run 2 "$query" search --accept ix plain.txt
+says "--accept: expected a number in 0..32640, found 'ix', the name of a file or index: the value is missing"
+for index in sqlite:new.db file:///new lmdb:new; do
+	run 2 "$load" $index fps.tsv
+	says "'$index': an index is a directory, named without ${index%%:*}:"
+done
+run 1 "$query" search ix 0123456789abcde
+says '0123456789abcde has 15 of 16 digits: searched as 00123456789abcde'
 run 2 "$query" dump ix out.tsv
 says "dump: one argument too many: 'out.tsv'; results go to standard output: > FILE"
 run 2 "$query" backup ix -
@@ -583,20 +622,45 @@ if [ -n "${SX_TEXT-}" ]; then
 	run 2 "$query" search --top 5 ix 0123456789abcdef
 	says '--top goes with texts, and the queries are fingerprints; --limit N prints N documents'
 	run 0 "$dedup" plain.txt
-	says 'there is nothing to compare it with; a file with a text in each line is read by -F tsv --text-field 1'
+	each='each file is one text; a text in each line is read by -F tsv --text-field 1, columns between commas by -F csv --text-field NAME'
+	says "$each"
 	run 0 "$dedup" --exclude '{a,b}' -r docs
 	says "--exclude '{a,b}' left out nothing: a pattern has *, ? and [...] alone; --exclude may be given again"
 	run 0 "$query" idf --min-texts 1000 docs/1
 	says 'no word is in 1,000 texts (--min-texts)'
-	nothing='there is nothing to compare it with; a file with a text in each line is read by -F tsv --text-field 1'
 	run 0 "$dedup" --stream plain.txt
-	says "$nothing"
+	says "$each"
 	run 0 "$dedup" --stream -F text - <plain.txt
-	says "$nothing"
+	says "$each"
 	run 0 "$dedup" --stream --index one-text plain.txt
-	grep -q 'nothing to compare' err && fail 'an index is something'
+	grep -q 'each file is one' err && fail 'an index is something'
+	says 'one-text: a new index, in which new documents are remembered'
+	run 0 "$dedup" --stream --index one-text docs/1
+	grep -q 'a new index' err && fail 'an index that is there'
 	run 0 "$dedup" docs/1 docs/2
-	grep -q 'nothing to compare' err && fail 'two files are not one'
+	grep -q 'each file is one' err && fail 'two files are not one'
+	seq 5 >numbers.txt
+	run 0 "$dedup" --stream docs/1 numbers.txt
+	says "$each"
+	run 0 "$dedup" --stream docs/1 docs/2 plain.txt docs/1
+	grep -q 'each file is one' err && fail 'a stream of files'
+	run 2 "$dedup" --stream --output-dir plain.txt docs/1
+	says "--output-dir: 'plain.txt' is a file, and DIR is a directory"
+	printf '1,one two three\n' >bare.csv
+	run 1 "$dedup" bare.csv
+	says '; if column 2 has texts: --text-field 2'
+	if [ -n "${SX_JSON-}" ]; then
+		echo "{'text': 'one two'}" >python.jsonl
+		run 1 "$dedup" python.jsonl
+		says '; JSON has double quotes: json.dumps() of Python writes them'
+		echo '{"text":"one"} {"text":"two"}' >double.jsonl
+		run 1 "$dedup" double.jsonl
+		says '; jq -c . FILE | ... -F jsonl - reads several objects a line'
+		echo '{"text":"one two"}' >one.jsonl
+		run 1 "$query" similar one.jsonl plain.txt
+		says "one.jsonl has rows, and is compared as one text; 'simidx-dedup --pairs' compares rows"
+		grep -q 'plain.txt has rows' err && fail 'a text is one text'
+	fi
 	run 1 "$dedup" --drop-list list.out plain.txt
 	says 'list.out: is not there; --drop-list goes to standard output: > FILE'
 	# Rows stay what they are, and are as old as their file.

@@ -23,7 +23,7 @@ printf '%s\n' '0	00000000000000ff	plain' '1	123456789abcdef0	' '258	ffffffffffff
 run 0 "$load" -q small small.tsv
 run 0 "$query" export small rows # --format is that by default
 errors <<'END'
-simidx-query: rows: 3 documents: 12 rows for the table that is searched, 7 for that of the documents
+simidx-query: rows: 3 documents for HBase: 12 rows for the table that is searched, 7 for that of the documents
 END
 diff <(find rows | sort) \
 	<(printf '%s\n' rows rows/docs rows/docs/part-00000 rows/index rows/index/part-00000) || fail files

@@ -95,6 +95,8 @@ static const struct {
 	{ "before", "older-than" },    { "out", "output" },	  { "dryrun", "drop-list" },
 	{ "deleteduplicates", "drop-list" }, { "makehardlinks", "drop-list" },
 	{ "makesymlinks", "drop-list" }, { "simulate", "drop-list" }, { "print0", "null" },
+	{ "ngrams", "grams" },	       { "on-conflict", "mode" },
+	{ "if-exists", "create" },
 	{ "zero", "null" },	       { "silent", "quiet" },	  { "work-dir", "tmpdir" },
 	{ "ram", "memory" },	       { "original", "prefer" },  { "protect", "prefer" },
 	{ "col", "text-field" },       { "content", "text-field" }, { "url", "label-field" },
@@ -138,6 +140,7 @@ static const struct {
 	{ "ngram-size", "stream", "a run has five words always" },
 	{ "shingle", "stream", "a run has five words always" },
 	{ "stop", "stream", "words are compared as they are, and none is left out" },
+	{ "stem", "stream", "words are compared as they are, and none is left out" },
 	{ "stopwords", "stream", "words are compared as they are, and none is left out" },
 	{ "noempty", "stream", "an empty file is near to nothing" },
 	{ "noprompt", "prefer", "nothing is asked, as nothing is deleted" },
@@ -407,11 +410,22 @@ static void list_so(int letter, const char *const *names, const char *letters, c
 						 used ? ", " : "", *names);
 }
 
-void tl_refuse_letter(int letter, const char *const *names, const char *letters)
+/* Whether a word is a character between columns, alone or behind a letter. */
+static int is_delimiter(const char *word)
 {
-	const char *nearest = NULL, *instead = NULL;
+	size_t n = word ? strlen(word) : 0;
+
+	return n && n < sizeof("-d,") && strchr(",;|:\t", word[n - 1]);
+}
+
+void tl_refuse_letter(int letter, const char *word, const char *const *names, const char *letters)
+{
+	const char *nearest = is_delimiter(word) ? find_name("delimiter", 9, names) : NULL;
+	const char *instead = NULL;
 	char could[512] = "";
 
+	if (tl_refuse_long(word, names))
+		return;
 	for (size_t i = 0; i < sizeof(other_letters) / sizeof(other_letters[0]); i++) {
 		const char *name = other_letters[i].name;
 
@@ -448,6 +462,8 @@ int tl_refuse_long(const char *word, const char *const *names)
 		return 0;
 	snprintf(spelled, sizeof(spelled), "-%s", word);
 	read_word(spelled, name);
+	if (strcmp(name, "name") == 0 || strcmp(name, "iname") == 0)
+		strcpy(name, "glob"); /* of find(1) */
 	nearest = find_name(name, strlen(name), names);
 	if (!nearest)
 		nearest = find_other_name(name, names);
@@ -463,7 +479,8 @@ const char *tl_nearest_value(const char *value, const char *const *words)
 	static const struct {
 		const char *theirs, *ours;
 	} others[] = {
-		{ "ndjson", "jsonl" },	 { "update", "replace" },    { "upsert", "replace" },
+		{ "ndjson", "jsonl" },	 { "jsonlines", "jsonl" },   { "json", "jsonl" },
+		{ "update", "replace" },    { "upsert", "replace" },
 		{ "append", "add" },	 { "overwrite", "replace" }, { "insert", "add" },
 		{ "new", "if-new" },	 { "new", "must" },	     { "yes", "must" },
 		{ "decimal", "dec" },	 { "hex", "lines" },	     { "remove", "delete" },

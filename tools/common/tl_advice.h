@@ -29,9 +29,11 @@ int tl_means_other(const char *spelled, const char *const *names);
 /**
  * As tl_refuse_name(), of a letter.
  *
+ * @param word     the word that has it if more letters follow, or the next one; or NULL
  * @param letters  those that options have; others may stand between them
  */
-void tl_refuse_letter(int letter, const char *const *names, const char *letters);
+void tl_refuse_letter(int letter, const char *word, const char *const *names,
+		      const char *letters);
 
 /**
  * Refuse letters that are a long option of ours, or of others, with one dash. Returns 0 if they

@@ -10,11 +10,7 @@
 #include "common/tl_number.h"
 #include "common/tl_path.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -31,10 +27,6 @@
 
 /* Above this a limit means nothing to a reader: messages leave it out. */
 #define NO_LIMIT ((uint64_t)1 << 48)
-
-/* Why stdout first failed; 0 while it has not. */
-static int output_errno;
-static int output_is_told;
 
 /* ---- rows ---- */
 
@@ -138,6 +130,10 @@ static int refuse_number(const struct tl_option *row, const char *text, int is_a
 	const char *without = row->otherwise ? "; without it: " : "", *what = row->otherwise;
 
 	what = what ? what : "";
+	if (access(text, F_OK) == 0) {
+		without = ", the name of a file or index: ";
+		what = "the value is missing";
+	}
 	if (is_size && !limit)
 		return tl_usage_error("--%s: expected a size, such as 500K, 400M or 2G, found "
 				      "'%s'%s%s", row->name, text, without, what);
@@ -263,11 +259,27 @@ static int is_file(const char *path)
 	return !stat(path, &status) && S_ISREG(status.st_mode);
 }
 
+/* What a command writes has its place among the operands: the name of the second one; or NULL. */
+static const char *place_of_output(const struct tl_command *command, int letter,
+				   const char *spelled)
+{
+	const char *second = command->operands ? strchr(command->operands, ' ') : NULL;
+
+	if (letter != 'o' && strncmp(spelled, "--out", 5) != 0)
+		return NULL;
+	return !second		       ? NULL :
+	       strstr(second, "DEST")  ? "DEST" :
+	       strstr(second, "[NEW]") ? "NEW" :
+	       strcmp(second, " DIR")  ? NULL :
+					 "DIR";
+}
+
 static void refuse(const struct tl_command *command, struct slots *slots, int c,
 		   char **argv)
 {
 	const char *spelled = argv[optind - 1], *names[MAX_OPTIONS + 1];
 	const char *later = later_command(command, argv);
+	const char *place = place_of_output(command, optopt, spelled);
 
 	list_names(slots, names);
 	if (c == ':')
@@ -284,10 +296,11 @@ static void refuse(const struct tl_command *command, struct slots *slots, int c,
 			       "%s ...", spelled, tl_program(), later);
 	else if (optopt && strchr("fi", optopt) && argv[optind] && is_file(argv[optind]))
 		tl_usage_error("unknown option '-%c'; files stand without an option", optopt);
-	else if (optopt && tl_refuse_long(argv[optind], names))
-		return;
+	else if (place)
+		tl_usage_error("unknown option '%s'; %s is the operand after INDEX", spelled,
+			       place);
 	else if (optopt)
-		tl_refuse_letter(optopt, names, slots->shorts);
+		tl_refuse_letter(optopt, argv[optind], names, slots->shorts);
 	else
 		tl_refuse_name(spelled, names);
 }
@@ -305,6 +318,17 @@ static int is_misread(const struct slots *slots, const struct tl_option *row, ch
 		return 0;
 	tl_refuse_name(spelled, names);
 	return 1;
+}
+
+/* A letter whose value makes it a long option with one dash. */
+static int is_long(const struct slots *slots, char **argv)
+{
+	const char *names[MAX_OPTIONS + 1];
+
+	if (!optarg || optarg == argv[optind - 1])
+		return 0;
+	list_names(slots, names);
+	return tl_refuse_long(argv[optind - 1], names);
 }
 
 /* No file and no index has an empty name; a script wrote "$name" without a value. */
@@ -329,26 +353,32 @@ static int refuse_empty(const struct tl_command *command, int n, char **operands
 /* An option whose value is there and may be what is missing. */
 static struct { const char *name, *value; } taken;
 
+/* An index can be made by the command that it is given to, and an input is there. */
 static int may_be_operand(const struct tl_command *command, const char *value)
 {
-	return access(value, F_OK) == 0 &&
-	       (strncmp(command->operands, "INDEX", 5) == 0 || !tl_path_is_index(value));
+	return strncmp(command->operands, "INDEX", 5) == 0 ||
+	       (access(value, F_OK) == 0 && !tl_path_is_index(value));
 }
 
-static int refuse_missing(const char *prefix, int length, const char *word, const char *dash)
+static int refuse_missing(const char *prefix, int length, const char *word, const char *advice)
 {
 	if (taken.name)
 		return tl_usage_error("%s%.*s is missing: --%s has taken '%s'", prefix, length,
 				      word, taken.name, taken.value);
-	return tl_usage_error("%s%.*s is missing%s", prefix, length, word,
-			      isatty(STDIN_FILENO) ? "" : dash);
+	return tl_usage_error("%s%.*s is missing%s", prefix, length, word, advice);
 }
 
 #define DASH ": '-' is standard input"
 
 int tl_refuse_no_input(void)
 {
-	return refuse_missing("", 5, "INPUT", DASH ", and --files-from - a list of names there");
+	return refuse_missing("", 5, "INPUT", isatty(STDIN_FILENO) ? "" :
+			      DASH ", and --files-from - a list of names there");
+}
+
+int tl_refuse_no_index(void)
+{
+	return refuse_missing("", 5, "INDEX", ": it comes before INPUT");
 }
 
 /* The number of operands fits, or say what is missing. */
@@ -360,6 +390,9 @@ static int check_operands(const struct tl_command *command, int n, char **operan
 
 	if (command->program)
 		snprintf(prefix, sizeof(prefix), "%s: ", command->name);
+	if (n > command->most && command->most == 1 && is_file(operands[0]) && is_file(operands[1]))
+		return tl_usage_error("%s'%s' is a file and no index; simidx-dedup compares files",
+				      prefix, operands[0]);
 	if (n > command->most && command->most)
 		return tl_usage_error("%sone argument too many: '%s'%s", prefix,
 				      operands[command->most],
@@ -373,7 +406,9 @@ static int check_operands(const struct tl_command *command, int n, char **operan
 		word = strchr(word, ' ') + 1;
 	length = (int)strcspn(word, " .");
 	return refuse_missing(prefix, length, word,
-			      strncmp(word, "INPUT", 5) && strncmp(word, "QUERY", 5) ? "" : DASH);
+			      isatty(STDIN_FILENO) ||
+				      (strncmp(word, "INPUT", 5) && strncmp(word, "QUERY", 5)) ?
+				      "" : DASH);
 }
 
 static int print_version(void)
@@ -427,7 +462,7 @@ static int take_all(const struct tl_command *command, struct slots *slots, int a
 			refuse(command, slots, c, argv);
 			return TL_TROUBLE;
 		}
-		if (c >= BY_NAME && is_misread(slots, slot->row, argv))
+		if (c >= BY_NAME ? is_misread(slots, slot->row, argv) : is_long(slots, argv))
 			return TL_TROUBLE;
 		if (slot->row->kind == TL_KIND_HELP)
 			return tl_help_print(command, c >= BY_NAME);
@@ -498,71 +533,10 @@ int tl_option_number(const char *name, const char *text, uint64_t min, uint64_t 
 			      (unsigned long long)min, (unsigned long long)max, text);
 }
 
-/* ---- standard output ---- */
-
-int tl_output_failed(void)
-{
-	if (ferror(stdout) && !output_errno)
-		output_errno = errno ? errno : EIO;
-	return output_errno != 0;
-}
-
-int tl_output_closed(void)
-{
-	return tl_output_failed() && output_errno == EPIPE;
-}
-
-int tl_tell_output(void)
-{
-	output_is_told = 1;
-	if (tl_output_closed())
-		return tl_error("standard output was closed");
-	if (output_errno == EINTR && tl_stop_requested())
-		return tl_error("stopped by a signal");
-	return tl_error("cannot write to standard output: %s", strerror(output_errno));
-}
-
-/* Who has asked to stop does not wait for a reader that does not read: what is left is dropped. */
-static void drop_output(int code)
-{
-	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
-
-	if (poll(&out, 1, 0) != 0)
-		return;
-	__fpurge(stdout);
-	if (code != TL_TROUBLE && !output_errno)
-		output_errno = EINTR;
-}
-
-int tl_finish_output(int code)
-{
-	tl_output_failed();
-	if (tl_stop_requested())
-		drop_output(code);
-	if (fclose(stdout) && !output_errno)
-		output_errno = errno;
-	if (output_errno == EPIPE)
-		return code == TL_TROUBLE && !tl_n_errors() ? TL_OK : code;
-	if (!output_errno)
-		return code;
-	/*
-	 * The signal that has ended the command may have cut off a write, too: that is told once.
-	 */
-	if (tl_stop_requested() && code == TL_TROUBLE && tl_n_errors())
-		return code;
-	return output_is_told ? TL_TROUBLE : tl_tell_output();
-}
-
 int tl_check_distances(int radius, int accept)
 {
 	if (radius < 0 || accept < 0)
 		return 0;
 	return tl_usage_error("--radius asks for the plain distance, which --accept has no use "
 			      "for");
-}
-
-void tl_ignore_signals(void)
-{
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
 }

@@ -207,6 +207,9 @@ unsigned tl_threads(unsigned given);
 /** Say that INPUT is missing, and that '-' is one where something is piped. Returns TL_TROUBLE. */
 int tl_refuse_no_input(void);
 
+/** The same of INDEX, which has been taken for a value or is the first INPUT. */
+int tl_refuse_no_index(void);
+
 /**
  * Read a command line. First all members with a default get it; what has none is left as it was.
  * -h, --help and --version are done at once. Errors are told on stderr.
@@ -233,38 +236,6 @@ const struct tl_option *tl_rows_next(struct tl_rows *rows);
 
 /** The command of this name, or NULL. */
 const struct tl_command *tl_find_command(const struct tl_command *program, const char *name);
-
-/**
- * Write out what stdout holds and close it. A reader that went away, as head(1) does, is no error.
- * After a request to stop nobody waits for a reader: what it does not take now is dropped, and
- * told.
- *
- * @param code  the exit code so far
- * @return code, or TL_TROUBLE with a message when not all could be written. If the reader went away
- *         and nothing else went wrong, TL_TROUBLE becomes TL_OK
- */
-int tl_finish_output(int code);
-
-/**
- * Whether stdout takes no more; tl_finish_output() will tell why. Ask after each row, while
- * errno is still that of the failure.
- */
-int tl_output_failed(void);
-
-/** Whether it takes no more because its reader went away. */
-int tl_output_closed(void);
-
-/**
- * After tl_output_failed(): say why now, before what follows from it; tl_finish_output() will not
- * say it again. Returns TL_TROUBLE.
- */
-int tl_tell_output(void);
-
-/**
- * Do not die of a pipe that is closed or a file that has grown to the limit of the process: writing
- * fails instead, and that is told.
- */
-void tl_ignore_signals(void);
 
 /**
  * An unsigned decimal value in min..max; anything else is told on stderr.

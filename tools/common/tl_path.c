@@ -25,12 +25,17 @@ int tl_path_is_uri(const char *path)
 int tl_path_refuse_scheme(const char *path)
 {
 	static const char *const schemes[] = { "hbase:", "redis:", "rediss:" };
+	static const char *const others[] = { "sqlite:", "lmdb:", "file:" };
 
 	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++)
 		if (!strncmp(path, schemes[i], strlen(schemes[i])) && !tl_path_is_uri(path) &&
 		    access(path, F_OK))
 			return tl_usage_error("'%s' is a directory; an index in an engine is "
 					      "named %s//HOST/NAME", path, schemes[i]);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (!strncmp(path, others[i], strlen(others[i])) && access(path, F_OK))
+			return tl_usage_error("'%s': an index is a directory, named without %s",
+					      path, others[i]);
 	return 0;
 }
 

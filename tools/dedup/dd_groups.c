@@ -4,6 +4,7 @@
 #include "dedup/dd_groups.h"
 
 #include "common/tl_msg.h"
+#include "common/tl_output.h"
 #include "dedup/dd_best.h"
 #include "dedup/dd_lines.h"
 #include "dedup/dd_member.h"

@@ -4,6 +4,7 @@
 #include "common/tl_engines.h"
 #include "common/tl_msg.h"
 #include "common/tl_options.h"
+#include "common/tl_output.h"
 #include "dedup/dd_run.h"
 
 int main(int argc, char **argv)

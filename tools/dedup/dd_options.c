@@ -450,6 +450,8 @@ static int check_keep(struct dd_options *options)
 
 static int check_together(struct dd_options *options)
 {
+	struct stat status;
+
 	if (check_evidence(options) != TL_PROCEED || check_keep(options) != TL_PROCEED)
 		return TL_TROUBLE;
 	if (options->pairs + options->drop_list + options->stream > 1)
@@ -462,6 +464,9 @@ static int check_together(struct dd_options *options)
 		return tl_usage_error("--output and --output-dir exclude each other");
 	if (options->output_dir && !*options->output_dir)
 		return tl_usage_error("--output-dir: DIR is empty");
+	if (options->output_dir && !stat(options->output_dir, &status) && !S_ISDIR(status.st_mode))
+		return tl_usage_error("--output-dir: '%s' is a file, and DIR is a directory",
+				      options->output_dir);
 	if (check_file("--dups", options->dups, 1) != TL_PROCEED ||
 	    check_file("--output", options->output, 1) != TL_PROCEED ||
 	    check_file("--rejects", options->rejects, 0) != TL_PROCEED ||

@@ -5,6 +5,7 @@
 
 #include "common/tl_emit.h"
 #include "common/tl_msg.h"
+#include "common/tl_output.h"
 #include "common/tl_term.h"
 #include "dedup/dd_check.h"
 #include "dedup/dd_evidence.h"

@@ -4,6 +4,7 @@
 #include "dedup/dd_run.h"
 
 #include "common/tl_msg.h"
+#include "common/tl_output.h"
 #include "common/tl_report.h"
 #include "dedup/dd_again.h"
 #include "dedup/dd_binary.h"

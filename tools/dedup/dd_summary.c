@@ -207,16 +207,20 @@ static const struct in_format *first_format(const struct in_files_options *input
 /* A stream may well have nothing near among fewer texts. */
 #define LARGE_STREAM 1000
 
+/* So many files are hardly streamed as texts. */
+#define FEW_FILES 3
+
 /* Nothing was found, which says little to who does not know what was looked for. */
 static void tell_limit(const struct dd_summary *all, const struct dd_options *options)
 {
 	const struct in_files_options *inputs = &options->inputs;
 
-	if (all->documents == 1 && all->texts == 1 && inputs->n_operands == 1 &&
-	    !inputs->recursive && !inputs->lists.n && !options->index && !options->against.n &&
+	if (all->documents == inputs->n_operands && all->texts == all->documents &&
+	    all->documents <= (options->stream ? FEW_FILES : 1) && !inputs->recursive &&
+	    !inputs->lists.n && !options->index && !options->against.n &&
 	    first_format(inputs) == &in_format_text)
-		tl_notice("there is nothing to compare it with; a file with a text in each line "
-			  "is read by -F tsv --text-field 1");
+		tl_notice("each file is one text; a text in each line is read by -F tsv "
+			  "--text-field 1, columns between commas by -F csv --text-field NAME");
 	if (all->texts >= (options->stream ? LARGE_STREAM : 2) && !options->similarity_given &&
 	    !options->identical && !options->no_verify)
 		tl_notice("texts are near if they have %.0f %% of their runs of five words in "

@@ -506,7 +506,9 @@ enum in_result in_jsonl_line(struct in_reader *reader, const json_t **object)
 	    in_look_at(reader->path, reader->format, line, size, odd))
 		rc = in_fail(reader, IN_FATAL, "%s", odd);
 	if (rc == IN_REJECTED && reader->row == 1)
-		in_advise(reader, in_look_advise(reader->format, line, size));
+		in_advise(reader, strstr(reader->reason, "end of file expected near '{'") ?
+				  "; jq -c . FILE | ... -F jsonl - reads several objects a line" :
+				  in_look_advise(reader->format, line, size));
 	if (rc == IN_REJECTED)
 		in_count_cause(reader, IN_NO_OBJECT);
 	*object = rc == IN_ROW ? ((struct in_jsonl *)reader->state)->json : NULL;

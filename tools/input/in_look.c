@@ -128,6 +128,8 @@ const char *in_look_advise(const struct in_format *format, const char *line, siz
 	int is_lines = format == &in_format_lines;
 	size_t left = (size_t)(line + n - at), commas = 0, blanks = 0;
 
+	if (left > 1 && *at == '{' && *skip_blanks(at + 1, line + n) == '\'')
+		return "; JSON has double quotes: json.dumps() of Python writes them";
 	if (!left || *at == '{' || *at == '[' || (!is_lines && format != &in_format_jsonl))
 		return "";
 	for (size_t i = 0; i < left; i++) {

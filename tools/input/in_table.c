@@ -482,6 +482,8 @@ static void suspect_header(struct in_reader *reader, const struct fields *fields
 		in_advise(reader, "; for fingerprints alone: --fp-field 1");
 	else if (has_word_as_id(reader, fields))
 		in_advise(reader, "; if it is a label: --label-field 1 --fp-field 2");
+	else if (fields->fp.size && memchr(fields->fp.data, ' ', fields->fp.size))
+		in_advise(reader, "; if column 2 has texts: --text-field 2");
 	else if (fields->id.size + fields->fp.size > 0 && may_be_name(&fields->id) &&
 	    may_be_name(&fields->fp))
 		in_advise(reader, "; line 1 looks like a header: --header");

@@ -442,7 +442,7 @@ static int take_operands(struct ld_options *options, char **operands, size_t n)
 		return ld_check_merge_only(options);
 	if (!ld_has_inputs(options) && !options->from.n && !tl_path_is_index(options->index) &&
 	    !tl_path_is_uri(options->index) && !tl_path_is_missing(options->index, &err))
-		return tl_usage_error("INDEX is missing: simidx-load INDEX %s", options->index);
+		return tl_refuse_no_index();
 	if (!ld_has_inputs(options) && !options->from.n)
 		return tl_refuse_no_input();
 	if (is_file(options->index))

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/tl_msg.h"
+#include "common/tl_output.h"
 #include "dedup/dd_options.h"
 #include "load/ld_options.h"
 #include "manual/mn_manual.h"

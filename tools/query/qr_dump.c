@@ -6,6 +6,7 @@
 #include "common/tl_escape.h"
 #include "common/tl_msg.h"
 #include "common/tl_options.h"
+#include "common/tl_output.h"
 #include "query/qr_full.h"
 #include "query/qr_json.h"
 

@@ -4,6 +4,7 @@
 #include "query/qr_command.h"
 
 #include "common/tl_msg.h"
+#include "common/tl_output.h"
 #include "common/tl_text_options.h"
 #include "input/in_files.h"
 

@@ -7,6 +7,7 @@
 #include "common/tl_features.h"
 #include "common/tl_msg.h"
 #include "common/tl_options.h"
+#include "common/tl_output.h"
 #include "common/tl_path.h"
 #include "common/tl_term.h"
 

@@ -6,6 +6,7 @@
 #include "common/tl_engines.h"
 #include "common/tl_help.h"
 #include "common/tl_msg.h"
+#include "common/tl_output.h"
 
 #include <locale.h>
 #include <stdio.h>

@@ -5,6 +5,7 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
+#include "common/tl_output.h"
 #include "query/qr_join.h"
 
 #include <stdio.h>

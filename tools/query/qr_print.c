@@ -7,6 +7,7 @@
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "common/tl_options.h"
+#include "common/tl_output.h"
 #include "common/tl_term.h"
 #include "common/tl_time.h"
 #include "query/qr_json.h"

@@ -134,6 +134,7 @@ static const struct {
 	{ "settings", "stats" },   { "mlt", "search" },	     { "schema", "stats" },
 	{ "set", "'simidx-load --mode replace INDEX INPUT' stores rows in the place of others" },
 	{ "bulk", "'simidx-load INDEX INPUT' makes and fills an index" },
+	{ "match", "search" },	   { "prune", "delete" },    { "gc", "compact" },
 	{ "flushdb", "'rm -r INDEX' deletes an index" },
 	{ "shell", "each command is one of the shell: simidx-query search INDEX --text FILE" },
 };

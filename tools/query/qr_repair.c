@@ -9,6 +9,7 @@
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "common/tl_options.h"
+#include "common/tl_output.h"
 #include "common/tl_path.h"
 #include "query/qr_json.h"
 

@@ -5,6 +5,7 @@
 
 #include "common/tl_escape.h"
 #include "common/tl_msg.h"
+#include "common/tl_output.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

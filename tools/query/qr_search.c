@@ -5,6 +5,7 @@
 
 #include "common/tl_features.h"
 #include "common/tl_msg.h"
+#include "common/tl_output.h"
 #include "common/tl_path.h"
 #include "common/tl_report.h"
 #include "common/tl_text_options.h"
@@ -264,7 +265,7 @@ static void refuse_operand(const struct search *search, const char *operand, con
 		tl_error("%s: %s; of a label: simidx-query get --label", operand, reason);
 }
 
-/* Half a fingerprint may be one that was cut off; a few digits are meant so. */
+/* What has not all digits may have lost some; a few digits are meant so. */
 static void look_at_length(const struct search *search, const char *operand, uint64_t fp)
 {
 	unsigned bits = search->ctx->info.bits, width = tl_hex_width(bits);
@@ -272,7 +273,7 @@ static void look_at_length(const struct search *search, const char *operand, uin
 	char text[QR_FP_SIZE];
 	int size;
 
-	if (search->columns.encoding != TL_HEX || n <= 4 || n + 4 > width)
+	if (search->columns.encoding != TL_HEX || n <= 4 || n >= width)
 		return;
 	size = (int)qr_format_fingerprint(text, fp, bits);
 	tl_notice("%s has %zu of %u digits: searched as %.*s", operand, n, width, size, text);
