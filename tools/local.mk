@@ -41,6 +41,8 @@ tools_libcommon_a_SOURCES = \
 	tools/common/tl_fp.h \
 	tools/common/tl_help.c \
 	tools/common/tl_help.h \
+	tools/common/tl_index.c \
+	tools/common/tl_index.h \
 	tools/common/tl_json.c \
 	tools/common/tl_json.h \
 	tools/common/tl_msg.c \
@@ -49,6 +51,8 @@ tools_libcommon_a_SOURCES = \
 	tools/common/tl_number.h \
 	tools/common/tl_options.c \
 	tools/common/tl_options.h \
+	tools/common/tl_others.c \
+	tools/common/tl_others.h \
 	tools/common/tl_output.c \
 	tools/common/tl_output.h \
 	tools/common/tl_path.c \
@@ -61,6 +65,8 @@ tools_libcommon_a_SOURCES = \
 	tools/common/tl_time.h \
 	tools/common/tl_text_options.c \
 	tools/common/tl_text_options.h \
+	tools/common/tl_unknown.c \
+	tools/common/tl_unknown.h \
 	tools/common/tl_utf8.c \
 	tools/common/tl_utf8.h \
 	tools/input/in_bare.c \
@@ -103,7 +109,9 @@ tools_libcommon_a_SOURCES = \
 	tools/input/in_source.h \
 	tools/input/in_table.c \
 	tools/input/in_table.h \
-	tools/input/in_text.c
+	tools/input/in_text.c \
+	tools/input/in_written.c \
+	tools/input/in_written.h
 if !HAVE_TEXT
 tools_libcommon_a_SOURCES += tools/common/tl_text_none.c
 endif
@@ -133,6 +141,8 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_facts.h \
 	tools/dedup/dd_files.c \
 	tools/dedup/dd_files.h \
+	tools/dedup/dd_fit.c \
+	tools/dedup/dd_fit.h \
 	tools/dedup/dd_groups.c \
 	tools/dedup/dd_groups.h \
 	tools/dedup/dd_header.c \

@@ -34,9 +34,9 @@ while read -r letter told; do
 	says "unknown option '-$letter'; $told"
 done <<'END'
 d is --drop-list meant?
-n is --drop-list meant?
+n '--drop-list' prints what can be deleted; nothing is
 v a terminal shows progress, unless -q is given
-u --stream prints what is new
+u '--stream' prints what is new
 x is --exclude meant?
 S the last line has the bytes that can be deleted
 f is --drop-list meant?
@@ -69,7 +69,7 @@ symlinks links in directories are not followed
 exclude-index is --against meant?
 verbose a terminal shows progress, unless -q is given
 max-depth find DIR -maxdepth 1 -type f | ... --files-from - chooses by depth
-jsonl -F jsonl reads such rows
+jsonl '-F jsonl' reads such rows
 all-files is --hidden meant?
 no-hidden hidden files are left out, unless --hidden is given
 stop words are compared as they are, and none is left out
@@ -78,16 +78,16 @@ while read -r option told; do
 	run 2 "$load" "--$option" index x
 	says "unknown option '--$option'; $told"
 done <<'END'
-overwrite --create truncate replaces an index
-csv -F csv reads such rows
-if-new --mode if-new stores what is new
+overwrite '--create truncate' replaces an index
+csv '-F csv' reads such rows
+if-new '--mode if-new' stores what is new
 batch-size is --commit meant?
 stream --mode if-new stores what is new; 'simidx-dedup --stream' compares texts
 keep of near texts 'simidx-dedup --keep' chooses the one that stays
 END
 # What one tool has is no advice in another one.
 run 2 "$dedup" --if-new x
-says "unknown option '--if-new'; --stream prints what is new"
+says "unknown option '--if-new'; '--stream' prints what is new"
 run 2 "$dedup" --overwrite x
 says "unknown option '--overwrite'; -h lists what there is"
 run 2 "$query" stats --head 3 index
@@ -97,7 +97,7 @@ says "unknown option '--similarity'; fingerprints cannot tell percent: --radius 
 run 2 "$query" search -d 3 index 0
 says "unknown option '-d'; is --radius meant?"
 run 2 "$load" --update index file
-says "unknown option '--update'; --mode replace stores a row in the place of another one"
+says "unknown option '--update'; '--mode replace' stores a row in the place of another one"
 run 2 "$dedup" --omitfirst file
 says "unknown option '--omitfirst'; is --drop-list meant?"
 run 2 "$dedup" --num_perm 128 file
@@ -169,7 +169,7 @@ done <<'END'
 --html --evidence FILE, then simidx-query review --html PAGE FILE
 --time --keep max:FIELD goes by dates of rows
 --usage is --help meant?
--dryrun is --drop-list meant?
+-dryrun '--drop-list' prints what can be deleted; nothing is
 -recursive is --recursive meant?
 -nohidden hidden files are left out, unless --hidden is given
 -1 groups have a line for each file; --drop-list prints names
@@ -196,7 +196,7 @@ while read -r option told; do
 done <<'END'
 --index the index is the first operand: simidx-load INDEX INPUT
 --init the first load makes an index: simidx-load INDEX INPUT
---delete --mode delete, or of a few simidx-query delete --label INDEX LABEL
+--delete '--mode delete', or of a few simidx-query delete --label INDEX LABEL
 --map-size an index grows by itself
 --ngrams is --grams meant?
 --on-conflict is --mode meant?
@@ -209,7 +209,7 @@ done <<'END'
 search --index INDEX is the first operand of a command
 search --k is --radius meant?
 search --max-distance is --radius meant?
-search --no-color --color never
+search --no-color '--color never'
 pairs --limit what is printed has lines: | head -n N
 dump -n what is printed has lines: | head -n N
 search --percent fingerprints cannot tell percent: --radius N, or simidx-dedup for texts
@@ -247,6 +247,42 @@ run 2 "$dedup" --similarity
 says "option '--similarity' needs a value: --similarity S"
 run 2 "$load" index -F
 says "option '-F' needs a value: -F FORMAT"
+
+# A command comes first; what is meant by a letter depends on what a command has.
+run 2 "$query" --text ix a.txt
+says "unknown option '--text'; a command comes first, such as: simidx-query search ..."
+says "Try 'simidx-query search --text ix a.txt'"
+run 2 "$query" --search ix 0
+says "Try 'simidx-query search ix 0'"
+run 2 "$query" search -o json ix 0
+says "unknown option '-o'; --json prints objects"
+run 2 "$query" search --output=jsonl ix 0
+says "; --json prints objects"
+run 2 "$query" search -r ix docs
+says "unknown option '-r'; the files of a directory are named: --text DIR/*"
+run 2 "$query" plan -n 1000000
+says "unknown option '-n'; is --documents meant?"
+run 2 "$query" plan --documents 100 million
+says "plan: 'million' is no operand: numbers are such as 5000, 50M or 1e9"
+run 2 "$load" --expect 50 million ix file
+says "'million' is no operand"
+run 2 "$query" review --limit 5 file
+says "unknown option '--limit'; is --sample meant?"
+run 2 "$load" --repair ix
+says "unknown option '--repair'; 'simidx-query repair INDEX NEW' saves what is sound"
+says "Try 'simidx-query repair INDEX NEW', or 'simidx-load --help'"
+run 2 "$query" delete ix -F labels list
+says "'simidx-load --mode delete -F labels INDEX FILE' reads a list"
+run 2 "$query" GET ix 0
+says "unknown command 'GET'; is get meant?"
+says "Try 'simidx-query get ix 0'"
+run 2 "$query" find ix 0
+says "Try 'simidx-query search ix 0'"
+run 2 "$dedup" --keep newst docs
+says "found 'newst'; is newest meant?"
+says "Try 'simidx-dedup --keep newest docs'"
+run 2 "$dedup" --keep biggest docs
+says 'is longest meant?'
 
 # ---- values ----
 
@@ -329,6 +365,48 @@ done
 mv ix hbase:pages
 run 0 "$query" stats hbase:pages
 mv hbase:pages ix
+# Nothing is written over, and no input to.
+cp fps.tsv mine.tsv
+for option in --rejects --summary; do
+	run 2 "$load" $option mine.tsv fresh mine.tsv
+	says "mine.tsv: is an input, so $option cannot write to it"
+	run 2 "$load" $option mine.tsv fresh --files-from mine.tsv
+	says "mine.tsv: is a list of inputs, so $option cannot write to it"
+	run 2 "$load" $option mine.tsv fresh fps.tsv
+	says "mine.tsv: is not empty, and $option replaces nothing"
+	run 2 "$load" $option ix/data.mdb ix fps.tsv
+	says "ix/data.mdb: is a file of the index, so $option cannot write to it"
+	[ ! -e fresh ] || fail 'an index was made'
+done
+cmp fps.tsv mine.tsv || fail 'what was there is changed'
+run 2 "$load" --rejects new.log --summary new.log fresh fps.tsv
+says '--rejects and --summary need a file each'
+cp fps.tsv mine.tsv
+"$load" --mode if-new --emit new fresh mine.tsv >>mine.tsv 2>err && fail 'reads what it writes'
+grep -q 'mine.tsv: is an input, and standard output, too: name another file after >' err || fail "$(cat err)"
+cmp fps.tsv mine.tsv || fail 'what was there is changed'
+"$load" -q fresh mine.tsv >>mine.tsv || fail 'nothing is printed'
+rm -r fresh
+run 2 "$query" stats ixx
+says 'ixx: is ix meant?'
+run 2 "$query" pairs fps.tsv docs/1
+says "pairs: 'fps.tsv' is a file and no index; 'simidx-query similar A B' compares two texts"
+run 2 "$query" delete ix --id 1,2
+says '; several with blanks between'
+run 1 "$query" delete ix --label fps.tsv
+says "fps.tsv: not found; 'simidx-load --mode delete -F labels INDEX FILE' reads a list"
+cp -r ix gone && rm gone/data.mdb
+run 2 "$query" verify gone
+says 'gone: its data.mdb is gone: restore a backup, or load the documents again'
+for name in $'\xe2\x80\x9cfps.tsv\xe2\x80\x9d' host:/fps.tsv a.tsv,b.tsv .text; do
+	run 2 "$load" ix "$name"
+	case $name in
+	host*) says 'files of this machine are read: ssh HOST cat FILE' ;;
+	a*) says 'several INPUTs stand with blanks between' ;;
+	.text) says '--text-field names a member or column' ;;
+	*) says 'a shell has other quotes' ;;
+	esac
+done
 run 2 "$query" review docs
 says 'review shows the pairs of a file that simidx-dedup --evidence has written'
 run 2 "$query" search ix l3
@@ -375,6 +453,28 @@ run 2 "$query" clusters docs/1 docs/2
 says "clusters: 'docs/1' is a file and no index; simidx-dedup compares files"
 run 2 "$query" search --accept ix plain.txt
 says "--accept: expected a number in 0..32640, found 'ix', the name of a file or index: the value is missing"
+for index in localhost:6379 redis.example.org:80; do
+	run 2 "$dedup" --stream --index $index fps.tsv
+	says "'$index': an index in an engine is named redis://HOST:PORT/NAME or hbase://HOST:PORT/NAME"
+	[ ! -e $index ] || fail 'a directory was made'
+done
+run 2 "$dedup" --stream --output-dir ix fps.tsv
+says "--output-dir: 'ix' is an index, and --index names one"
+run 2 "$dedup" -r docs // empty
+says "'//' is the root directory, and separates nothing; --prefer DIR says what stays"
+run 2 "$load" --mode delete ix docs/1
+says '; of a label: simidx-query delete --label INDEX docs/1'
+run 2 "$load" -r=docs ix
+says "a letter has its value without '=': '-r=docs'"
+run 1 "$load" --force ix fps.tsv
+says '--force is about network file systems; --create truncate replaces an index'
+run 2 "$dedup" filter fps.tsv
+says "there is no file 'filter', and simidx-dedup has no commands"
+printf '%s\n' 'id,text' '1,one two' >commas.tsv
+run 1 "$load" new commas.tsv
+says 'found one column; of columns between commas: -F csv'
+printf 'ff\n' | run 1 "$load" --mode replace -F lines ix -
+says '; --label-field names a member that is one'
 for index in sqlite:new.db file:///new lmdb:new; do
 	run 2 "$load" $index fps.tsv
 	says "'$index': an index is a directory, named without ${index%%:*}:"
@@ -414,6 +514,27 @@ shows() {
 	says "Try 'simidx-$right', or 'simidx-"
 }
 cp plain.txt 'a b.txt'
+# What is meant stands in the place of what was typed; the rest stays.
+shows 'dedup --similarity 0.8 a b' "$dedup" --threshold 0.8 a b
+shows 'dedup --similarity=0.8 a b' "$dedup" --threshold=0.8 a b
+shows 'dedup --threads 4 "a b.txt"' "$dedup" -j4 'a b.txt'
+shows 'dedup --threads 4 "a b.txt"' "$dedup" -j 4 'a b.txt'
+shows 'dedup --keep first a b' "$dedup" -keep first a b
+shows 'dedup --drop-list a' "$dedup" --dry-run a
+shows 'dedup --files-from list' "$dedup" --file-list list
+shows 'dedup --stream --index seen a b' "$dedup" --index seen a b
+shows 'dedup --stream --index seen a' "$dedup" --stream -i seen a
+shows 'dedup --no-verify -r docs' "$dedup" -Q -r docs
+shows 'load --mode if-new ix fps.tsv' "$load" --mode if_new ix fps.tsv
+shows 'load --mode=if-new ix fps.tsv' "$load" --mode=if_new ix fps.tsv
+shows 'load --mode if-new ix fps.tsv' "$load" --if-new ix fps.tsv
+shows 'load --create truncate ix fps.tsv' "$load" --truncate ix fps.tsv
+shows 'query search --radius 3 ix 0' "$query" search -d 3 ix 0
+shows 'query dump --json redis://u:***@h/pages' "$query" dump --csv redis://u:secret@h/pages
+# Where it stands among other letters, or has a value that would be lost, the command is made anew.
+shows 'dedup -r docs' "$dedup" -rn docs
+shows 'dedup docs/1' "$dedup" --csv=x docs/1
+shows 'dedup -r DIR' "$dedup" -r
 shows 'dedup -r docs' "$dedup" --frobnicate docs
 shows 'dedup --stream fps.tsv plain.txt' "$dedup" --frobnicate --stream fps.tsv plain.txt docs/1
 shows 'dedup "a b.txt"' "$dedup" --frobnicate 'a b.txt' no-file
@@ -547,10 +668,12 @@ grep -q 'of decimal numbers' err && fail 'advice that was taken'
 
 if [ -n "${SX_JSON-}" ]; then
 	echo '{"fp":"00000000000000ff","n":1}' >rows.jsonl
-	for format in csv tsv lines; do
+	for format in csv tsv lines features; do
 		run 1 "$load" -F $format new rows.jsonl
 		says 'rows.jsonl: has a JSON object in its first line: -F jsonl reads it'
 	done
+	run 2 "$load" -F bin new rows.jsonl
+	says 'rows.jsonl: has a JSON object in its first line: -F jsonl reads it'
 	run 1 "$load" -F jsonl new table.txt
 	says '; of columns between commas: -F csv'
 	echo 00000000000000ff >hex
@@ -597,6 +720,8 @@ if [ -n "${SX_TEXT-}" ]; then
 	run 0 "$load" -q -r texts docs
 	run 2 "$query" search --text ix docs/1
 	says "ix: 'simidx-query stats ix' shows what it holds"
+	run 2 "$load" ix docs/1
+	says "ix: 'simidx-query stats ix' shows what it holds; another name makes a new index"
 	run 2 "$load" --from texts --from ix joined
 	says "joined: 'simidx-query stats INDEX' shows what it holds"
 	run 2 "$query" search --text texts docs
@@ -618,12 +743,19 @@ if [ -n "${SX_TEXT-}" ]; then
 	run 2 "$query" similar docs docs/1
 	says "'simidx-dedup -r --binary' compares all files of directories, and by bytes those that are no texts"
 	run 2 "$query" similar ix docs/1
-	says "'simidx-query pairs INDEX OTHER' compares indexes"
+	says "'simidx-query pairs INDEX OTHER' compares indexes, 'simidx-query search --text INDEX FILE' searches one"
 	run 2 "$query" search --top 5 ix 0123456789abcdef
 	says '--top goes with texts, and the queries are fingerprints; --limit N prints N documents'
 	run 0 "$dedup" plain.txt
 	each='each file is one text; a text in each line is read by -F tsv --text-field 1, columns between commas by -F csv --text-field NAME'
 	says "$each"
+	run 0 "$load" whole plain.txt
+	says "$each"
+	run 0 "$load" two-texts docs/1 plain.txt
+	grep -q 'each file is one' err && fail 'two files are not one'
+	echo docs/1 >names
+	run 0 "$dedup" names
+	says 'names: has names of files: --files-from names reads these'
 	run 0 "$dedup" --exclude '{a,b}' -r docs
 	says "--exclude '{a,b}' left out nothing: a pattern has *, ? and [...] alone; --exclude may be given again"
 	run 0 "$query" idf --min-texts 1000 docs/1
@@ -635,6 +767,24 @@ if [ -n "${SX_TEXT-}" ]; then
 	run 0 "$dedup" --stream --index one-text plain.txt
 	grep -q 'each file is one' err && fail 'an index is something'
 	says 'one-text: a new index, in which new documents are remembered'
+	run 0 "$dedup" --stream --index one-tex docs/1
+	says 'one-tex: a new index; is one-text meant?'
+	echo '{"text":"one"}' >yesterday
+	run 2 "$dedup" --stream --index one-text --dups yesterday docs/1
+	says 'yesterday: does not begin with a line that --dups writes: name another file'
+	run 2 "$dedup" --stream --index one-text --dups docs/2 docs/1
+	says 'docs/2: does not begin with a line that --dups writes: name another file'
+	run 2 "$dedup" --stream --index one-text --evidence yesterday docs/1
+	says 'yesterday: does not begin with a line that --evidence writes: name another file'
+	printf '100.0\ta\tb\n' >columns
+	run 2 "$dedup" --stream --json --index one-text --dups columns docs/1
+	says 'columns: does not begin with a line that --json --dups writes: name another file'
+	for option in --dups "--json --dups" --evidence; do
+		rm -rf lines again
+		run 0 "$dedup" --stream --index again $option lines docs/1 docs/2 plain.txt
+		run 0 "$dedup" --stream --index again $option lines plain.txt docs/2
+		[ "$(wc -l <lines)" -ge 2 ] || fail "$option: nothing was added"
+	done
 	run 0 "$dedup" --stream --index one-text docs/1
 	grep -q 'a new index' err && fail 'an index that is there'
 	run 0 "$dedup" docs/1 docs/2
@@ -704,6 +854,20 @@ if [ -n "${SX_TEXT-}" ]; then
 	printf '{"text":"one two"},\n{"text":"three"},\n' >commas.jsonl
 	run 1 "$dedup" --stream commas.jsonl
 	says '2 lines are no JSON objects (first: commas.jsonl:1; a line is one object, such as {"text": "some words"})'
+	for i in $(seq 10); do
+		echo "{\"id\":\"$i\",\"text\":\"one two three four five six seven $i\"}"
+	done >ids.jsonl
+	run 0 "$dedup" --stream --text-field id ids.jsonl
+	says 'texts have 1 bytes on average: --text-field names another member or column'
+	run 0 "$dedup" --stream ids.jsonl
+	grep -q 'on average' err && fail 'told of texts'
+	"$query" dump --format full ix >full.dump
+	run 1 "$load" -F jsonl from-dump full.dump
+	says '; a full dump is read by -F full'
+	# Options are looked at before a header is written.
+	run 2 "$dedup" --stream -k 2 --header --text-field Body rows.csv
+	says '--radius is about fingerprints; for texts it goes with --no-verify'
+	[ ! -s out ] || fail 'a header was written'
 	# Of a long stream that has nothing near the limit is told.
 	seq -f '{"text":"%g some words"}' 1000 >long.jsonl
 	run 0 "$dedup" --stream long.jsonl

@@ -39,12 +39,14 @@ inputs=(texts.jsonl large.jsonl texts.jsonl)
 
 for mode in auto insert; do
 	for threads in 1 2 7; do
+		rm -f rejects-$threads summary
 		run 1 "$load" --write $mode --threads $threads --rejects rejects-$threads \
 			--summary summary ix-$mode-$threads "${inputs[@]}"
 		tail -n +22 err | sed -E 's/ in [0-9.]+ s( \([^)]*\))?//' >told-$threads
 		"$query" verify ix-$mode-$threads 2>/dev/null || fail 'not sound'
 		"$query" dump ix-$mode-$threads --format jsonl >dump-$mode-$threads
 		sed 's/"id":[0-9]*//' dump-$mode-$threads >documents-$mode-$threads
+		rm summary
 		run 0 "$load" -q --write $mode --threads $threads --summary summary \
 			files-$mode-$threads files/[0-9]*
 		grep -q '"short_texts":400,' summary || fail 'short texts are not counted'

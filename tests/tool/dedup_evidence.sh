@@ -295,7 +295,7 @@ for suffix in gz zst; do
 	says "simidx-dedup: plain.$suffix: is not whole (it is not compressed as its name says)"
 done
 run 2 "$dedup" -q --stream --index same --evidence same twice.jsonl
-says '--evidence and --index have the same name'
+says '--evidence and the index have the same name'
 [ ! -e same ] || fail 'a file was made in the place of the index'
 # The advice to keep a group is for one of this run, and where there is no index.
 run 0 "$load" -q -F jsonl --text-field text of-one once.jsonl

@@ -121,6 +121,7 @@ for pair in 'text text' 'sketch sketch' 'fp fingerprint'; do
 done
 # Where texts are not compared, nothing is remembered of them, and the index stays what it is.
 run 0 "$dedup" -q --stream --index text.ix --no-verify -F jsonl - <<<'{"text":"one two three four five six seven"}'
+rm -f dups
 run 0 "$dedup" --stream --index text.ix --dups dups -F jsonl - <<<'{"text":"one two three four five six seven"}'
 output </dev/null
 tail -1 dups | grep -q '^fp' || fail 'a document without a note'

@@ -29,10 +29,11 @@ int tl_means_other(const char *spelled, const char *const *names);
 /**
  * As tl_refuse_name(), of a letter.
  *
- * @param word     the word that has it if more letters follow, or the next one; or NULL
+ * @param spelled  the word of argv that begins with it; NULL = it stands behind other letters
+ * @param next     the word that has it if more letters follow, or the next one; or NULL
  * @param letters  those that options have; others may stand between them
  */
-void tl_refuse_letter(int letter, const char *word, const char *const *names,
+void tl_refuse_letter(int letter, const char *spelled, const char *next, const char *const *names,
 		      const char *letters);
 
 /**
@@ -43,6 +44,9 @@ int tl_refuse_long(const char *word, const char *const *names);
 
 /** The word of a list that a value is meant to be; NULL if none is like it. */
 const char *tl_nearest_value(const char *value, const char *const *words);
+
+/** Another file of the same directory that is nearly so called; or NULL. */
+const char *tl_nearest_file(const char *path);
 
 /**
  * Refuse the first INPUT of a tool without commands if there is no such file, and it is a command

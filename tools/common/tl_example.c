@@ -21,6 +21,13 @@ static struct {
 	char **argv;
 } typed;
 
+/* Where something else is right: NULL = before all words. */
+static struct {
+	const char *at;
+	size_t n;
+	const char *right; /* NULL: that is not known */
+} mended;
+
 static mode_t kind_of(const char *word)
 {
 	struct stat status;
@@ -30,7 +37,7 @@ static mode_t kind_of(const char *word)
 
 static int is_index(const char *word)
 {
-	return tl_path_is_uri(word) || tl_path_is_index(word);
+	return (tl_path_is_uri(word) && strncmp(word, "http", 4) != 0) || tl_path_is_index(word);
 }
 
 static int is_file(const char *word)
@@ -97,7 +104,8 @@ static void put_inputs(FILE *out)
 	const char *first = find_given(is_input, 0), *word = first;
 
 	if (!first)
-		fputs(" FILE", out);
+		fputs(was_given("-r", 2) || was_given("--recursive", 11) ? " -r DIR" : " FILE",
+		      out);
 	for (int n = 0; word && n < MOST_INPUTS; word = find_given(is_input, ++n))
 		put_word(out, n ? "" : *word == '-' ? "-F jsonl " :
 			 kind_of(word) == S_IFDIR ? "-r " : "", word, NULL);
@@ -133,24 +141,79 @@ static const struct tl_command *find_command(const struct tl_command *program)
 	return program;
 }
 
-static void write_example(char *out, size_t size)
+/* A line of another command, up to a quote; or NULL. */
+static const char *other_line;
+
+static int has_mistake(const char *word)
 {
-	const struct tl_command *command = find_command(typed.command);
-	FILE *to = fmemopen(out, size, "w");
+	return mended.at >= word && mended.at < word + strlen(word);
+}
+
+/* Whether what is to be typed is known, and where. */
+static int is_mended(void)
+{
+	char **word = typed.argv;
+
+	while (mended.right && mended.at && *word && !has_mistake(*word))
+		word++;
+	return mended.right && (!mended.at || *word);
+}
+
+static void put_mended(FILE *out, const char *word)
+{
+	char room[TL_PATH_WORD_SIZE];
+	const char *rest = mended.at + mended.n;
+	size_t n = strlen(mended.right);
+
+	n -= n && mended.right[n - 1] == ' ' && !*rest;
+	fprintf(out, " %.*s%.*s%s", (int)(mended.at - word), word, (int)n, mended.right,
+		*rest ? tl_path_word(rest, room) : "");
+}
+
+/* What was typed, mended. */
+static void write_mended(FILE *out)
+{
+	fprintf(out, "%s", tl_program());
+	if (typed.command->program)
+		fprintf(out, " %s", typed.command->name);
+	if (!mended.at)
+		fprintf(out, " %s", mended.right);
+	for (char **word = typed.argv; *word; word++) {
+		if (has_mistake(*word))
+			put_mended(out, *word);
+		else
+			put_word(out, "", *word, NULL);
+	}
+}
+
+static void write_shortest(FILE *to)
+{
 	int n_files = 0;
 	size_t n;
+
+	typed.command = find_command(typed.command);
+	fprintf(to, "%s", tl_program());
+	if (typed.command->program)
+		fprintf(to, " %s", typed.command->name);
+	for (const char *word = typed.command->shortest; *word; word += n + (word[n] == ' ')) {
+		n = strcspn(word, " ");
+		put_operand(to, word, n, &n_files);
+	}
+}
+
+static void write_example(char *out, size_t size)
+{
+	FILE *to = fmemopen(out, size, "w");
 
 	*out = '\0';
 	if (!to)
 		return;
-	typed.command = command;
-	fprintf(to, "%s", tl_program());
-	if (command->program)
-		fprintf(to, " %s", command->name);
-	for (const char *word = command->shortest; *word; word += n + (word[n] == ' ')) {
-		n = strcspn(word, " ");
-		put_operand(to, word, n, &n_files);
-	}
+	if (other_line)
+		fprintf(to, "%.*s", (int)strcspn(other_line, "'"), other_line);
+	else if (is_mended())
+		write_mended(to);
+	else
+		write_shortest(to);
 	fclose(to);
 	out[size - 1] = '\0';
 }
@@ -160,4 +223,16 @@ void tl_example_set(const struct tl_command *command, char **argv)
 	typed.command = command;
 	typed.argv = argv;
 	tl_set_example(write_example);
+}
+
+void tl_example_mend(const char *at, size_t n, const char *right)
+{
+	mended.at = at;
+	mended.n = n;
+	mended.right = right;
+}
+
+void tl_example_is(const char *line)
+{
+	other_line = line;
 }

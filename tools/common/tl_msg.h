@@ -43,24 +43,6 @@ void *tl_alloc(size_t size);
 /** How many errors were printed. */
 uint64_t tl_n_errors(void);
 
-/**
- * Whether a message begins with a path, as those do that are about the files themselves: then it
- * needs no other path before it.
- */
-int tl_begins_with_path(const simidx_error *err, const char *path);
-
-/**
- * As tl_error() for an error of the library, with the path of the index in front unless that is
- * NULL. If an option has a value that the library refuses, as tl_usage_error().
- */
-int tl_index_error(const char *path, const simidx_error *err);
-
-/** Where an error is about the directory in which something is to be made: how to make that. */
-void tl_advise_parent(const char *path, const simidx_error *err);
-
-/** Say what can be done about a damaged index; `is_listed`: after a list of what is damaged. */
-void tl_advise_damage(const char *path, int is_listed);
-
 /** Something to know: printed unless quiet. */
 void tl_notice(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -9,6 +9,7 @@
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "common/tl_path.h"
+#include "common/tl_unknown.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,6 +187,8 @@ static int set_word(const struct tl_option *row, void *to, const char *text)
 			 i ? ", " : "", row->words[i]);
 	}
 	meant = tl_nearest_value(text, row->words);
+	if (meant)
+		tl_example_mend(text, strlen(text), meant);
 	return tl_usage_error("--%s: expected one of %s, found '%s'%s%s%s", row->name, known, text,
 			      meant ? "; is " : "", meant ? meant : "", meant ? " meant?" : "");
 }
@@ -243,15 +246,6 @@ static struct slot *find_slot(struct slots *slots, int c)
 	return NULL;
 }
 
-/* The command that an option stands before, which would be one of its own. */
-static const char *later_command(const struct tl_command *command, char **argv)
-{
-	for (char **word = argv + optind; command->commands && *word; word++)
-		if (tl_find_command(command, *word))
-			return *word;
-	return NULL;
-}
-
 static int is_file(const char *path)
 {
 	struct stat status;
@@ -259,27 +253,11 @@ static int is_file(const char *path)
 	return !stat(path, &status) && S_ISREG(status.st_mode);
 }
 
-/* What a command writes has its place among the operands: the name of the second one; or NULL. */
-static const char *place_of_output(const struct tl_command *command, int letter,
-				   const char *spelled)
-{
-	const char *second = command->operands ? strchr(command->operands, ' ') : NULL;
-
-	if (letter != 'o' && strncmp(spelled, "--out", 5) != 0)
-		return NULL;
-	return !second		       ? NULL :
-	       strstr(second, "DEST")  ? "DEST" :
-	       strstr(second, "[NEW]") ? "NEW" :
-	       strcmp(second, " DIR")  ? NULL :
-					 "DIR";
-}
-
-static void refuse(const struct tl_command *command, struct slots *slots, int c,
-		   char **argv)
+/* What getopt_long() makes of an option that it does not take. */
+static void refuse(const struct tl_command *command, struct slots *slots, int c, char **argv)
 {
 	const char *spelled = argv[optind - 1], *names[MAX_OPTIONS + 1];
-	const char *later = later_command(command, argv);
-	const char *place = place_of_output(command, optopt, spelled);
+	const struct tl_unknown unknown = { command, names, slots->shorts, optopt, argv + optind };
 
 	list_names(slots, names);
 	if (c == ':')
@@ -288,21 +266,8 @@ static void refuse(const struct tl_command *command, struct slots *slots, int c,
 	else if (optopt >= BY_NAME)
 		tl_usage_error("option '%s' takes no value: --%s", spelled,
 			       find_slot(slots, optopt)->row->name);
-	else if (later && optopt)
-		tl_usage_error("unknown option '-%c'; the options of a command come behind it: %s "
-			       "%s ...", optopt, tl_program(), later);
-	else if (later)
-		tl_usage_error("unknown option '%s'; the options of a command come behind it: %s "
-			       "%s ...", spelled, tl_program(), later);
-	else if (optopt && strchr("fi", optopt) && argv[optind] && is_file(argv[optind]))
-		tl_usage_error("unknown option '-%c'; files stand without an option", optopt);
-	else if (place)
-		tl_usage_error("unknown option '%s'; %s is the operand after INDEX", spelled,
-			       place);
-	else if (optopt)
-		tl_refuse_letter(optopt, argv[optind], names, slots->shorts);
 	else
-		tl_refuse_name(spelled, names);
+		tl_unknown_refuse(&unknown);
 }
 
 /* A long option that is cut, of which other programs have what is left as another one. */
@@ -381,6 +346,17 @@ int tl_refuse_no_index(void)
 	return refuse_missing("", 5, "INDEX", ": it comes before INPUT");
 }
 
+/* A word behind a number. */
+static int is_count_word(const char *word)
+{
+	static const char *const words[] = { "thousand", "million", "billion" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(word, words[i]) == 0 && access(word, F_OK))
+			return 1;
+	return 0;
+}
+
 /* The number of operands fits, or say what is missing. */
 static int check_operands(const struct tl_command *command, int n, char **operands)
 {
@@ -400,6 +376,10 @@ static int check_operands(const struct tl_command *command, int n, char **operan
 					      "; results go to standard output: > FILE" : "");
 	if (n > command->most)
 		return tl_usage_error("%stakes no arguments, found '%s'", prefix, operands[0]);
+	for (i = 0; i < n; i++)
+		if (is_count_word(operands[i]))
+			return tl_usage_error("%s'%s' is no operand: numbers are such as 5000, 50M "
+					      "or 1e9", prefix, operands[i]);
 	if (n >= command->least)
 		return refuse_empty(command, n, operands);
 	for (i = 0; i < n && strchr(word, ' '); i++)

@@ -26,12 +26,18 @@ int tl_path_refuse_scheme(const char *path)
 {
 	static const char *const schemes[] = { "hbase:", "redis:", "rediss:" };
 	static const char *const others[] = { "sqlite:", "lmdb:", "file:" };
+	const char *colon = path + strcspn(path, ":/");
 
 	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++)
 		if (!strncmp(path, schemes[i], strlen(schemes[i])) && !tl_path_is_uri(path) &&
 		    access(path, F_OK))
 			return tl_usage_error("'%s' is a directory; an index in an engine is "
 					      "named %s//HOST/NAME", path, schemes[i]);
+	/* HOST:PORT */
+	if (*colon == ':' && colon > path && colon[1] &&
+	    !colon[1 + strspn(colon + 1, "0123456789")] && access(path, F_OK))
+		return tl_usage_error("'%s': an index in an engine is named redis://HOST:PORT/NAME "
+				      "or hbase://HOST:PORT/NAME", path);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (!strncmp(path, others[i], strlen(others[i])) && access(path, F_OK))
 			return tl_usage_error("'%s': an index is a directory, named without %s",

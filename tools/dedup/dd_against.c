@@ -3,6 +3,7 @@
 
 #include "dedup/dd_against.h"
 
+#include "common/tl_index.h"
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 

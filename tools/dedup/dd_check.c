@@ -7,83 +7,19 @@
 #include "common/tl_number.h"
 #include "common/tl_path.h"
 #include "dedup/dd_files.h"
+#include "dedup/dd_fit.h"
 #include "dedup/dd_memory.h"
+#include "input/in_codec.h"
 #include "input/in_guard.h"
+#include "input/in_written.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- what is written ---- */
-
-/* Whether a path, or if that is "-" a standard descriptor, is this file. */
-static int is_same(const char *path, int fd, const struct stat *file)
-{
-	struct stat status;
-
-	return !(strcmp(path, "-") == 0 ? fstat(fd, &status) : stat(path, &status)) &&
-	       status.st_dev == file->st_dev && status.st_ino == file->st_ino;
-}
-
-/* A file that an option names to be written to, if it is there. */
-struct written {
-	const char *option, *path;
-	int may_have_lines;     /* more are added */
-	int is_there;           /* as a regular file */
-	struct stat status;
-};
-
-static struct written look_at(const char *option, const char *path, int may_have_lines)
-{
-	struct written written = { .option = option, .path = path,
-				   .may_have_lines = may_have_lines };
-
-	written.is_there = path && !stat(path, &written.status) &&
-			   S_ISREG(written.status.st_mode);
-	return written;
-}
-
-/* An operand or a list is none of what is written; others are found out when they are met. */
-static int check_input(const char *input, const char *what, const struct written *written,
-		       size_t n)
-{
-	struct stat output;
-
-	for (size_t i = 0; i < n; i++)
-		if (written[i].is_there && is_same(input, STDIN_FILENO, &written[i].status))
-			return tl_error("%s: is %s, so %s cannot write to it", written[i].path,
-					what, written[i].option);
-	if (!fstat(STDOUT_FILENO, &output) && S_ISREG(output.st_mode) &&
-	    is_same(input, STDIN_FILENO, &output))
-		return tl_error("%s: is %s, and standard output, too: name another file after >",
-				input, what);
-	return 0;
-}
-
-static int check_written(const struct written *written, const struct dd_options *options)
-{
-	const char *path = written->path, *option = written->option;
-
-	if (path && strcmp(path, "-") == 0)
-		return tl_usage_error("%s: standard output has what is %s; name a file", option,
-				      options->stream ? "new" : "found");
-	if (path && options->index && strcmp(path, options->index) == 0)
-		return tl_usage_error("%s and --index have the same name", option);
-	/* What is no file, such as /dev/null, may be both. */
-	if (path && !S_ISCHR(written->status.st_mode) &&
-	    is_same("-", STDOUT_FILENO, &written->status))
-		return tl_error("%s: is standard output, so %s cannot write to it", path, option);
-	if (!written->is_there)
-		return 0;
-	if (in_guard_is_file(path))
-		return tl_error("%s: is a file of the index, so %s cannot write to it", path,
-				option);
-	if (written->status.st_size && !written->may_have_lines)
-		return tl_error("%s: is not empty, and %s replaces nothing: name another file, or "
-				"move that one away", path, option);
-	return 0;
-}
 
 /* Rows are written as they came, whatever the name of --output says. */
 static void look_at_name(const struct dd_options *options)
@@ -130,35 +66,65 @@ static void look_at_missing(const struct dd_options *options)
 			  "output: > FILE", operands[1]);
 }
 
+/* Lines are added to those of an earlier run, and to no other file. */
+static int check_lines(const struct in_written *written, int is_json)
+{
+	FILE *file = written->is_there && written->may_have_lines &&
+				     !in_codec_of_path(written->path) ?
+			     fopen(written->path, "re") : NULL;
+	char line[4096] = "";
+	const char *tab;
+	int is_own;
+
+	if (file && !fgets(line, sizeof(line), file))
+		*line = '\0';
+	if (file)
+		fclose(file);
+	tab = strchr(line, '\t');
+	is_own = is_json ? strncmp(line, "{\"similarity\":", 14) == 0 ||
+				   strncmp(line, "{\"distance\":", 12) == 0 :
+			   *line != '{' && tab && tab != line;
+	if (!*line || is_own)
+		return 0;
+	return tl_error("%s: does not begin with a line that %s%s writes: name another file",
+			written->path, is_json && strcmp(written->option, "--dups") == 0 ?
+					       "--json " : "", written->option);
+}
+
+/* Standard output has the result. */
+static int check_written(const struct in_written *written, const struct dd_options *options)
+{
+	if (written->path && strcmp(written->path, "-") == 0)
+		return tl_usage_error("%s: standard output has what is %s; name a file",
+				      written->option, options->stream ? "new" : "found");
+	return 0;
+}
+
 int dd_check_outputs(const struct dd_options *options)
 {
 	const struct in_files_options *inputs = &options->inputs;
 	int adds = options->index != NULL, goes_on = options->resume;
-	const struct written written[] = { look_at("--dups", options->dups, adds),
-					   look_at("--evidence", options->evidence, adds),
-					   look_at("--list-binary", options->list_binary, goes_on),
-					   look_at("--output", options->output, adds),
-					   look_at("--rejects", options->rejects, goes_on),
-					   look_at("--summary", options->summary, goes_on) };
+	const struct in_written written[] = {
+		in_written_look("--dups", options->dups, adds),
+		in_written_look("--evidence", options->evidence, adds),
+		in_written_look("--list-binary", options->list_binary, goes_on),
+		in_written_look("--output", options->output, adds),
+		in_written_look("--rejects", options->rejects, goes_on),
+		in_written_look("--summary", options->summary, goes_on)
+	};
 	const size_t n = sizeof(written) / sizeof(written[0]);
-	int code = 0;
+	int code;
 
 	look_at_name(options);
 	look_at_missing(options);
-	for (size_t i = 0; !code && i < inputs->n_operands; i++)
-		code = check_input(inputs->operands[i], "an input", written, n);
-	for (size_t i = 0; !code && i < inputs->lists.n; i++)
-		code = check_input(inputs->lists.at[i], "a list of inputs", written, n);
+	code = in_written_check_inputs(written, n, inputs, 1);
 	for (size_t i = 0; !code && i < n; i++)
 		code = check_written(&written[i], options);
-	for (size_t i = 0; !code && i < n; i++)
-		for (size_t j = 0; !code && j < i; j++)
-			if (written[i].path && written[j].path &&
-			    (strcmp(written[i].path, written[j].path) == 0 ||
-			     tl_path_is_same(written[i].path, written[j].path)))
-				code = tl_usage_error("%s and %s need a file each",
-						      written[j].option, written[i].option);
-	return code;
+	if (!code)
+		code = in_written_check(written, n, options->index);
+	if (!code)
+		code = check_lines(&written[0], options->json);
+	return code ? code : check_lines(&written[1], 1);
 }
 
 /* ---- inputs ---- */
@@ -186,9 +152,16 @@ int dd_check_is_written(const char *path)
 static const char *const singular[] = { "a text", "features", "a fingerprint" };
 static const char *const plural[] = { "texts", "features", "fingerprints" };
 
+enum simidx_dedup_kind dd_check_kind_of(const struct in_row *row)
+{
+	return row->kind == IN_TEXT	? SIMIDX_DEDUP_TEXTS :
+	       row->kind == IN_FEATURES ? SIMIDX_DEDUP_FEATURES :
+					  SIMIDX_DEDUP_FINGERPRINTS;
+}
+
 int dd_check_kind(const struct dd_options *options, enum simidx_dedup_kind kind)
 {
-	const char *comparing = dd_comparing_option(options);
+	const char *comparing = dd_fit_comparing(options);
 	const char *of_texts = options->accept >= 0 ? "--accept" :
 			       options->no_verify   ? "--no-verify" :
 						      comparing;

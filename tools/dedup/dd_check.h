@@ -28,6 +28,9 @@ int dd_check_outputs(const struct dd_options *options);
  */
 int dd_check_inputs(const struct dd_options *options, uint64_t most, struct dd_inputs *all);
 
+/** The kind of document that a row is. */
+enum simidx_dedup_kind dd_check_kind_of(const struct in_row *row);
+
 /**
  * The first document has a text, features or a fingerprint, and all others have: options about
  * something else are refused. Returns 0, or an exit code with a message.

@@ -3,6 +3,7 @@
 
 #include "dedup/dd_index.h"
 
+#include "common/tl_index.h"
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 
@@ -71,6 +72,17 @@ static int choose(struct dd_index *index, const simidx_info *info)
 	return 0;
 }
 
+/* A new index, or one whose name was mistyped. */
+static void tell_new(const char *path)
+{
+	const char *other = tl_index_nearest(path);
+
+	if (other)
+		tl_notice("%s: a new index; is %s meant?", path, other);
+	else
+		tl_notice("%s: a new index, in which new documents are remembered", path);
+}
+
 static int open_path(struct dd_index *index, const char *path, enum simidx_dedup_kind kind)
 {
 	const struct dd_options *options = index->options;
@@ -112,7 +124,7 @@ static int open_path(struct dd_index *index, const char *path, enum simidx_dedup
 		return tl_error("%s: its fingerprints have %u bits: --bits %u is needed",
 				options->index, info.bits, info.bits);
 	if (options->index && !info.next_id)
-		tl_notice("%s: a new index, in which new documents are remembered", options->index);
+		tell_new(options->index);
 	index->first_id = info.next_id;
 	return choose(index, &info);
 }

@@ -3,6 +3,8 @@
 
 #include "dedup/dd_keep.h"
 
+#include "common/tl_advice.h"
+#include "common/tl_example.h"
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 #include "common/tl_time.h"
@@ -23,7 +25,7 @@ static const char *const words[] = { "longest", "shortest", "newest", "oldest", 
 static int call_keep(void *options, const char *value)
 {
 	struct dd_keep *keep = options;
-	const char *colon = strchr(value, ':');
+	const char *colon = strchr(value, ':'), *meant;
 	size_t n = colon ? (size_t)(colon - value) : strlen(value);
 
 	for (int i = 0; words[i]; i++) {
@@ -38,8 +40,12 @@ static int call_keep(void *options, const char *value)
 		keep->field = colon ? colon + 1 : NULL;
 		return 0;
 	}
+	meant = tl_nearest_value(value, words);
+	if (meant)
+		tl_example_mend(value, strlen(value), meant);
 	return tl_usage_error("--keep: expected longest, shortest, newest, oldest, first, "
-			      "max:FIELD or min:FIELD, found '%s'", value);
+			      "max:FIELD or min:FIELD, found '%s'%s%s%s", value,
+			      meant ? "; is " : "", meant ? meant : "", meant ? " meant?" : "");
 }
 
 const struct tl_option dd_keep_rows[] = {

@@ -6,8 +6,8 @@
 #include "common/tl_advice.h"
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
+#include "dedup/dd_fit.h"
 #include "dedup/dd_memory.h"
-#include "input/in_codec.h"
 #include "input/in_guard.h"
 
 #include <limits.h>
@@ -381,134 +381,7 @@ const struct tl_command dd_command = {
 	.options = rows,
 };
 
-/* ---- what fits together ---- */
-
-const char *dd_comparing_option(const struct dd_options *options)
-{
-	return options->similarity_given	? "--similarity" :
-	       options->identical		? "--identical" :
-	       options->near_misses		? "--near-misses" :
-	       options->evidence_texts		? "--evidence-texts" :
-	       dd_keep_option(&options->keep)	? dd_keep_option(&options->keep) :
-	       options->compare_all		? "--all" :
-	       options->spill != UINT64_MAX	? "--spill" :
-	       options->remember > 0		? "--remember" :
-						  NULL;
-}
-
-/* A file that is written to, compressed as its name says if it may be. */
-static int check_file(const char *option, const char *path, int may_pack)
-{
-	const struct in_codec *codec = path && may_pack ? in_codec_of_path(path) : NULL;
-	const char *misleads = path ? in_codec_misleads(path, may_pack) : NULL;
-
-	if (path && !*path)
-		return tl_usage_error("%s: FILE is empty", option);
-	if (codec && in_codec_missing(codec))
-		return tl_usage_error("%s: cannot be written %s", path, in_codec_missing(codec));
-	return misleads ? tl_usage_error("%s %s: %s", option, path, misleads) : TL_PROCEED;
-}
-
-static int check_evidence(const struct dd_options *options)
-{
-	if (!options->evidence && (options->near_misses || options->evidence_texts))
-		return tl_usage_error("%s goes with --evidence", options->near_misses ?
-							 "--near-misses" : "--evidence-texts");
-	if (options->pairs && (options->evidence || options->max_group))
-		return tl_usage_error("%s is about what is left out, and with --pairs nothing is",
-				      options->evidence ? "--evidence" : "--max-group");
-	if (options->max_group && options->index)
-		return tl_usage_error("--max-group counts within one run, so --index does not go "
-				      "with it");
-	return check_file("--evidence", options->evidence, 1);
-}
-
-static const char *only_of_stream(const struct dd_options *options)
-{
-	return options->dups	     ? "--dups" :
-	       options->index	     ? "--index" :
-	       options->output	     ? "--output" :
-	       options->output_dir ? "--output-dir" :
-				       NULL;
-}
-
-/* Who may stay. */
-static int check_keep(struct dd_options *options)
-{
-	const char *other = dd_keep_option(&options->keep);
-	int is_first = options->stream || options->pairs || options->no_verify;
-
-	if (other && options->stream)
-		return tl_usage_error("--stream keeps the first, as what is written cannot be "
-				      "taken back, so %s does not go with it", other);
-	if (options->pairs && (options->keep.is_given || other))
-		return tl_usage_error("%s is about what is left out, and with --pairs nothing is",
-				      options->keep.is_given ? "--keep" : other);
-	options->inputs.columns.value = options->keep.field;
-	return dd_keep_check(&options->keep, is_first ? DD_KEEP_FIRST : DD_KEEP_LONGEST);
-}
-
-static int check_together(struct dd_options *options)
-{
-	struct stat status;
-
-	if (check_evidence(options) != TL_PROCEED || check_keep(options) != TL_PROCEED)
-		return TL_TROUBLE;
-	if (options->pairs + options->drop_list + options->stream > 1)
-		return tl_usage_error("only one of --pairs, --drop-list and --stream can be given");
-	if (!options->stream && only_of_stream(options))
-		return tl_usage_error("%s goes with --stream%s", only_of_stream(options),
-				      options->output ? "; groups go to standard output: > FILE" :
-							": give that, too");
-	if (options->output && options->output_dir)
-		return tl_usage_error("--output and --output-dir exclude each other");
-	if (options->output_dir && !*options->output_dir)
-		return tl_usage_error("--output-dir: DIR is empty");
-	if (options->output_dir && !stat(options->output_dir, &status) && !S_ISDIR(status.st_mode))
-		return tl_usage_error("--output-dir: '%s' is a file, and DIR is a directory",
-				      options->output_dir);
-	if (check_file("--dups", options->dups, 1) != TL_PROCEED ||
-	    check_file("--output", options->output, 1) != TL_PROCEED ||
-	    check_file("--rejects", options->rejects, 0) != TL_PROCEED ||
-	    check_file("--summary", options->summary, 0) != TL_PROCEED ||
-	    check_file("--list-binary", options->list_binary, 0) != TL_PROCEED)
-		return TL_TROUBLE;
-	if (options->resume && (!options->index || tl_path_is_uri(options->index)))
-		return tl_usage_error(options->index ?
-					      "--resume needs an index in a directory" :
-					      "--resume goes with --index");
-	if (options->identical && options->stream)
-		return tl_usage_error("--identical is about groups, --drop-list and --pairs, so "
-				      "--stream does not go with it");
-	if (options->identical && options->similarity_given)
-		return tl_usage_error("--identical asks for the same bytes, so --similarity does "
-				      "not go with it");
-	if (options->binary && (options->pairs || options->stream))
-		return tl_usage_error("--binary is about groups and --drop-list, so %s does not go "
-				      "with it", options->pairs ? "--pairs" : "--stream");
-	if (options->remember >= 0 && !options->index)
-		return tl_usage_error("--remember is about the index of --index");
-	if (options->against.n && options->pairs)
-		return tl_usage_error(
-			"--pairs are pairs of inputs, so --against does not go with it");
-	if (options->is_untrusted && !options->index && !options->against.n)
-		return tl_usage_error("--untrusted is about the indexes of --index and --against");
-	if (options->json && (options->drop_list || (options->stream && !options->dups)))
-		return tl_usage_error("--json does not fit %s",
-				      options->stream ? "--stream without --dups" : "--drop-list");
-	if (tl_check_distances(options->radius, options->accept))
-		return TL_TROUBLE;
-	if (options->no_verify && dd_comparing_option(options))
-		return tl_usage_error("%s is about comparing texts, which --no-verify leaves out",
-				      dd_comparing_option(options));
-	if (options->inputs.nul_lists && !options->inputs.lists.n && !options->drop_list &&
-	    !options->stream && !options->list_binary)
-		return tl_usage_error("-0 is about --files-from, --drop-list, --list-binary and "
-				      "--stream, and none is given");
-	if (in_files_check_found(&options->inputs) != TL_PROCEED)
-		return TL_TROUBLE;
-	return options->stream ? in_files_check_lines(&options->inputs, "--stream") : TL_PROCEED;
-}
+/* ---- the command line ---- */
 
 static int check_indexes(const struct dd_options *options)
 {
@@ -556,11 +429,14 @@ static int take_operands(struct dd_options *options, char **operands, size_t n)
 		if (!inputs->recursive && tl_path_is_index(operands[i]))
 			return tl_usage_error("%s is an index, and INPUTs are files: --index and "
 					      "--against name indexes", operands[i]);
+		if (n > 1 && !operands[i][strspn(operands[i], "/")])
+			return tl_usage_error("'%s' is the root directory, and separates nothing; "
+					      "--prefer DIR says what stays", operands[i]);
 		directories += !stat(operands[i], &status) && S_ISDIR(status.st_mode);
 	}
 	if (n && directories == n && !inputs->recursive && !inputs->lists.n)
 		return tl_usage_error("%s: is a directory: -r reads the files in it", operands[0]);
-	if (in_files_check_dash(inputs) != TL_PROCEED || check_together(options) != TL_PROCEED ||
+	if (in_files_check_dash(inputs) != TL_PROCEED || dd_fit_check(options) != TL_PROCEED ||
 	    dd_memory_check(options->memory, &options->threads) != TL_PROCEED)
 		return TL_TROUBLE;
 	return in_files_check(inputs, &options->total_bytes) ? TL_TROUBLE : TL_PROCEED;

@@ -66,9 +66,6 @@ extern const struct tl_command dd_command;
  */
 int dd_parse_options(int argc, char **argv, struct dd_options *options);
 
-/** An option that was given and is about comparing texts; NULL = none was. */
-const char *dd_comparing_option(const struct dd_options *options);
-
 /** The word of --remember that stands for a number of enum simidx_dedup_remember. */
 const char *dd_remember_word(int remember);
 

@@ -3,6 +3,7 @@
 
 #include "dedup/dd_resume.h"
 
+#include "common/tl_index.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "common/tl_path.h"

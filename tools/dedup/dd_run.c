@@ -3,6 +3,7 @@
 
 #include "dedup/dd_run.h"
 
+#include "common/tl_index.h"
 #include "common/tl_msg.h"
 #include "common/tl_output.h"
 #include "common/tl_report.h"
@@ -293,9 +294,7 @@ static int take_row(struct run *run, const struct in_row *given, uint32_t file)
 {
 	const struct in_reader *reader = &run->reader;
 	simidx_dedup_row row = SIMIDX_DEDUP_ROW_INIT;
-	enum simidx_dedup_kind kind = given->kind == IN_TEXT	 ? SIMIDX_DEDUP_TEXTS :
-				      given->kind == IN_FEATURES ? SIMIDX_DEDUP_FEATURES :
-								   SIMIDX_DEDUP_FINGERPRINTS;
+	enum simidx_dedup_kind kind = dd_check_kind_of(given);
 	simidx_error err;
 	int is_taken, code = count_document(run, kind, 0, &is_taken);
 
@@ -356,6 +355,10 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 
 		if (run->pause_code)
 			return run->pause_code;
+		/* Before a header is written. */
+		if (rc == IN_ROW && !run->dedup &&
+		    (code = dd_check_kind(run->options, dd_check_kind_of(&row))))
+			return code;
 		if (reader->row == 1 && reader->head_size && (code = take_header(run, file)))
 			return code == DD_HEADER_IS_OTHER ? 0 : code;
 		if (rc == IN_END || (rc == IN_FATAL && tl_stop_requested()))

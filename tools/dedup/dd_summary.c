@@ -22,6 +22,7 @@ void dd_summary_look(struct dd_summary *all, const struct dd_options *options,
 	enum in_doubt doubt;
 
 	all->texts++;
+	all->text_bytes += row->text_size;
 	if (!tl_is_utf8(row->text, row->text_size))
 		tl_remark_add(&all->not_utf8, in_reader_place(reader));
 	if (reader->format != &in_format_text || options->inputs.format)
@@ -210,17 +211,19 @@ static const struct in_format *first_format(const struct in_files_options *input
 /* So many files are hardly streamed as texts. */
 #define FEW_FILES 3
 
+/* So few bytes on average are of names, not of texts; in so many rows at least. */
+#define SHORT_BYTES 32
+#define MANY_SHORT 10
+
 /* Nothing was found, which says little to who does not know what was looked for. */
 static void tell_limit(const struct dd_summary *all, const struct dd_options *options)
 {
-	const struct in_files_options *inputs = &options->inputs;
-
-	if (all->documents == inputs->n_operands && all->texts == all->documents &&
-	    all->documents <= (options->stream ? FEW_FILES : 1) && !inputs->recursive &&
-	    !inputs->lists.n && !options->index && !options->against.n &&
-	    first_format(inputs) == &in_format_text)
-		tl_notice("each file is one text; a text in each line is read by -F tsv "
-			  "--text-field 1, columns between commas by -F csv --text-field NAME");
+	if (all->texts >= MANY_SHORT && all->text_bytes < SHORT_BYTES * all->texts)
+		tl_notice("texts have %s bytes on average: --text-field names another member or "
+			  "column", tl_count(all->text_bytes / all->texts));
+	if (all->texts == all->documents && !options->index && !options->against.n)
+		in_files_tell_whole(&options->inputs, all->texts,
+				    options->stream ? FEW_FILES : 1);
 	if (all->texts >= (options->stream ? LARGE_STREAM : 2) && !options->similarity_given &&
 	    !options->identical && !options->no_verify)
 		tl_notice("texts are near if they have %.0f %% of their runs of five words in "

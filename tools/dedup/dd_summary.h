@@ -19,6 +19,7 @@
 struct dd_summary {
 	uint64_t documents, rejected;
 	uint64_t texts;      /* of `documents` */
+	uint64_t text_bytes; /* of these */
 	uint64_t binary;     /* of `documents`: files that are no texts */
 	struct tl_remark not_utf8;   /* texts that are something else */
 	struct tl_remark named_rows; /* files found that were taken for one text, named as rows */

@@ -513,3 +513,17 @@ int in_files_check_lines(const struct in_files_options *options, const char *opt
 	}
 	return TL_PROCEED;
 }
+
+void in_files_tell_whole(const struct in_files_options *options, uint64_t texts, uint64_t most)
+{
+	const struct in_format *format = options->format;
+	const char *reason;
+
+	if (texts != options->n_operands || !texts || texts > most || options->recursive ||
+	    options->lists.n)
+		return;
+	if (!format)
+		format = in_format_of_path(options->operands[0], &reason);
+	if (format == &in_format_text)
+		in_look_tell_whole(options->operands[0]);
+}

@@ -102,4 +102,11 @@ int in_files_check(const struct in_files_options *options, uint64_t *total_bytes
  */
 int in_files_check_lines(const struct in_files_options *options, const char *option);
 
+/**
+ * Tell how lines become texts, if all inputs were one text each and were at most so many.
+ *
+ * @param texts  that were read
+ */
+void in_files_tell_whole(const struct in_files_options *options, uint64_t texts, uint64_t most);
+
 #endif /* IN_FILES_H */

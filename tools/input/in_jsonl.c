@@ -13,6 +13,7 @@ const struct in_format in_format_jsonl = { .name = "jsonl", .takes = JSONL_TAKES
 
 #include "common/tl_number.h"
 #include "common/tl_time.h"
+#include "input/in_full.h"
 #include "input/in_look.h"
 #include "input/in_member.h"
 
@@ -532,6 +533,13 @@ static enum in_result take_key(struct in_reader *reader, struct in_row *row, con
 	return rc;
 }
 
+static int is_full_dump(const json_t *object)
+{
+	const json_t *format = json_object_get(object, "format");
+
+	return json_is_string(format) && strcmp(json_string_value(format), IN_FULL_FORMAT) == 0;
+}
+
 enum in_result in_jsonl_row(struct in_reader *reader, const json_t *object, struct in_row *row)
 {
 	enum in_result rc = IN_ROW;
@@ -546,6 +554,8 @@ enum in_result in_jsonl_row(struct in_reader *reader, const json_t *object, stru
 	}
 	if (rc == IN_ROW)
 		rc = take_content(reader, row, object);
+	if (rc == IN_REJECTED && reader->row == 1 && is_full_dump(object))
+		in_advise(reader, "; a full dump is read by -F full");
 	if (rc == IN_ROW)
 		rc = take_weights(reader, row, object);
 	if (rc == IN_ROW && reader->columns->value)

@@ -7,13 +7,17 @@
 #include "common/tl_path.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Bytes of a file that are looked at. */
 #define LOOKED_AT ((size_t)64 << 10)
+
+#define OBJECT_ADVICE "has a JSON object in its first line: -F jsonl reads it"
 
 /* Decimal digits of a number that is hardly a hexadecimal one. */
 #define LONG_DIGITS 8
@@ -200,7 +204,8 @@ int in_look_into(const char *path, const struct in_format *format, int is_hex,
 	char *bytes;
 	int fd, is_odd;
 
-	if (format != &in_format_text && format != &in_format_jsonl && !is_table(format))
+	if (format != &in_format_text && format != &in_format_jsonl && !is_table(format) &&
+	    format != &in_format_bin && format != &in_format_features)
 		return 0;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	bytes = fd >= 0 ? malloc(LOOKED_AT) : NULL;
@@ -211,9 +216,14 @@ int in_look_into(const char *path, const struct in_format *format, int is_hex,
 	       in_source_read(&source, bytes + n, LOOKED_AT - n, &got) == IN_ROW)
 		n += got;
 	is_odd = n > 0 && in_look_at(path, format, bytes, n, reason);
-	/* Columns may have objects. */
-	if (n > 0 && !is_odd && is_table(format) && shape_of(bytes, n) == OBJECT_LINE)
-		tl_notice("%s: has a JSON object in its first line: -F jsonl reads it", path);
+	/* Columns may have objects, and bytes may be anything: but hardly so. */
+	if (n > 0 && format == &in_format_bin && shape_of(bytes, n) == OBJECT_LINE) {
+		snprintf(reason, IN_LOOK_SIZE, "%s", OBJECT_ADVICE);
+		is_odd = 1;
+	}
+	if (n > 0 && !is_odd && format != &in_format_text && format != &in_format_jsonl &&
+	    shape_of(bytes, n) == OBJECT_LINE)
+		tl_notice("%s: %s", path, OBJECT_ADVICE);
 	if (n > 0 && is_hex && format == &in_format_lines && looks_decimal(bytes, bytes + n))
 		tl_notice("%s: has decimal numbers, read as hexadecimal ones without --fp-encoding "
 			  "dec", path);
@@ -222,4 +232,22 @@ int in_look_into(const char *path, const struct in_format *format, int is_hex,
 	if (fd >= 0)
 		close(fd);
 	return is_odd;
+}
+
+void in_look_tell_whole(const char *path)
+{
+	struct stat status;
+	FILE *file = stat(path, &status) || !S_ISREG(status.st_mode) ? NULL : fopen(path, "re");
+	char name[PATH_MAX] = "", word[TL_PATH_WORD_SIZE];
+
+	if (file && fgets(name, sizeof(name), file))
+		name[strcspn(name, "\n")] = '\0';
+	if (file)
+		fclose(file);
+	if (*name && access(name, F_OK) == 0)
+		tl_notice("%s: has names of files: --files-from %s reads these", path,
+			  tl_path_word(path, word));
+	else
+		tl_notice("each file is one text; a text in each line is read by -F tsv "
+			  "--text-field 1, columns between commas by -F csv --text-field NAME");
 }

@@ -45,4 +45,7 @@ int in_look_is_decimal(const char *line, size_t n);
  */
 const char *in_look_advise(const struct in_format *format, const char *line, size_t n);
 
+/** A whole file was one text, and perhaps was not meant so: tell what reads lines of it. */
+void in_look_tell_whole(const char *path);
+
 #endif /* IN_LOOK_H */

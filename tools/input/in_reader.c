@@ -8,7 +8,6 @@
 #include "common/tl_time.h"
 #include "input/in_guard.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -21,9 +20,6 @@
 
 /* Of a file whose rows are read one by one: room for its header, if that is not long. */
 #define HEADER_SIZE ((size_t)4 << 10)
-
-/* Of so many names that are missing it is looked which ones are meant. */
-#define MOST_LOOKED 20
 
 void in_reader_init(struct in_reader *reader, unsigned bits)
 {
@@ -80,28 +76,22 @@ static char separator(const struct in_reader *reader)
 	return reader->format->takes & IN_TAKES_NUL && reader->columns->nul_ends ? '\0' : '\n';
 }
 
-/* A file of the directory that is nearly so called. */
 static const char *advise_name(const char *path)
 {
 	static char advice[NAME_MAX + 32];
-	static int n_looked;
-	const char *slash = strrchr(path, '/'), *words[2] = { NULL }, *nearest = NULL;
-	char parent[PATH_MAX];
-	const struct dirent *entry;
-	DIR *directory;
+	const char *nearest = tl_nearest_file(path);
 
-	tl_path_parent(path, parent, sizeof(parent));
-	directory = n_looked++ < MOST_LOOKED ? opendir(parent) : NULL;
-	while (directory && !nearest && (entry = readdir(directory)) != NULL) {
-		words[0] = entry->d_name;
-		nearest = *entry->d_name == '.' ? NULL :
-						  tl_nearest_word(slash ? slash + 1 : path, words);
-		if (nearest)
-			snprintf(advice, sizeof(advice), "; is %s meant?", nearest);
-	}
-	if (directory)
-		closedir(directory);
-	return nearest ? advice : "; a path from here is expected, as ls shows it";
+	if (!nearest)
+		return strstr(path, "\u201c") || strstr(path, "\u2018") ?
+			       "; a shell has other quotes, ' and \"" :
+		       strstr(path, ":/") ?
+			       "; files of this machine are read: ssh HOST cat FILE | ... -" :
+		       strchr(path, ',') ? "; several INPUTs stand with blanks between" :
+		       *path == '.' && !strpbrk(path + 1, "./") ?
+			       "; --text-field names a member or column" :
+			       "; a path from here is expected, as ls shows it";
+	snprintf(advice, sizeof(advice), "; is %s meant?", nearest);
+	return advice;
 }
 
 static const char *advise_open(const char *path)

@@ -299,6 +299,9 @@ static enum in_result pick_fields(struct in_reader *reader, const struct in_synt
 		return in_fail(reader, IN_REJECTED, COLUMNS "found one column%s",
 			       !fields->id.data ? "" :
 			       memchr(fields->id.data, ';', fields->id.size) ? DELIMITER :
+			       memchr(fields->id.data, ',', fields->id.size) &&
+					       reader->format == &in_format_tsv ?
+				       "; of columns between commas: -F csv" :
 			       memchr(fields->id.data, '\t', fields->id.size) ?
 				       "; of columns between tabs: -F tsv" : "");
 	if (n < needed)
@@ -478,6 +481,8 @@ static int is_name_of_texts(const struct in_field *field)
 /* The first row was rejected: say what helps if it names the columns, or has one alone. */
 static void suspect_header(struct in_reader *reader, const struct fields *fields)
 {
+	if (strstr(reader->reason, "; of columns"))
+		return;
 	if (is_bare(reader, fields))
 		in_advise(reader, "; for fingerprints alone: --fp-field 1");
 	else if (has_word_as_id(reader, fields))

@@ -7,6 +7,7 @@
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 #include "input/in_codec.h"
+#include "input/in_written.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -105,8 +106,10 @@ int ld_check_keys(const struct ld_options *options)
 		const struct in_format *format = in_format_of_path(inputs->operands[i], &reason);
 
 		if (format && !has_keys(format))
-			return tl_usage_error("%s: %s %s: -F tells what it is", inputs->operands[i],
-					      takes, format->name);
+			return tl_usage_error("%s: %s %s: -F tells what it is; of a label: "
+					      "simidx-query delete --label INDEX %s",
+					      inputs->operands[i], takes, format->name,
+					      inputs->operands[i]);
 	}
 	return TL_PROCEED;
 }
@@ -205,6 +208,21 @@ static int check_uri(const struct ld_options *options)
 	return TL_PROCEED;
 }
 
+/* What others have is not written over. */
+static int check_written(const struct ld_options *options)
+{
+	const struct in_written written[] = {
+		in_written_look("--rejects", options->rejects, options->resume),
+		in_written_look("--summary", options->summary, options->resume)
+	};
+	int prints = count_outputs(options) > 0;
+
+	if (in_written_check_inputs(written, 2, &options->inputs, prints) ||
+	    in_written_check(written, 2, options->index))
+		return TL_TROUBLE;
+	return TL_PROCEED;
+}
+
 int ld_check_together(const struct ld_options *options)
 {
 	const char *builds = reason_to_build(options);
@@ -242,6 +260,8 @@ int ld_check_together(const struct ld_options *options)
 	if (count_outputs(options) > 1)
 		return tl_usage_error(
 			"of --rejects, --summary and --emit only one can go to standard output");
+	if (check_written(options) != TL_PROCEED)
+		return TL_TROUBLE;
 	if (options->features_by && tl_features_check(options->features_by))
 		return TL_TROUBLE;
 	if (options->features_by && tl_text_is_given(&options->text))

@@ -4,6 +4,7 @@
 #include "load/ld_fit.h"
 
 #include "common/tl_features.h"
+#include "common/tl_index.h"
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 

@@ -3,6 +3,7 @@
 
 #include "load/ld_mark.h"
 
+#include "common/tl_index.h"
 #include "common/tl_msg.h"
 #include "input/in_full.h"
 

@@ -264,7 +264,8 @@ static const struct tl_option report_rows[] = {
 	{ 0, "rejects", "FILE", TL_TEXT(struct ld_options, rejects),
 	  .help = "write rejected rows to FILE",
 	  .more = "Write a line to FILE for each row that is rejected, or that --mode delete does "
-		  "not find: where it is, a tab, and the reason. '-' is standard output." },
+		  "not find: where it is, a tab, and the reason. '-' is standard output. FILE must "
+		  "be new or empty, and no input; with --resume lines are added to it." },
 	{ 0, "max-errors", "N", TL_COUNT(struct ld_options, max_errors, 0, UINT64_MAX - 1),
 	  .otherwise = "no limit", .help = "stop when more than N rows are rejected",
 	  .more = "Stop when more than N rows are rejected. A load whose first "
@@ -272,7 +273,8 @@ static const struct tl_option report_rows[] = {
 	{ 0, "summary", "FILE", TL_TEXT(struct ld_options, summary),
 	  .help = "write counts, times and sizes to FILE as JSON",
 	  .more = "Write counts, times and sizes to FILE as JSON, also when the load fails or is "
-		  "interrupted. '-' is standard output." },
+		  "interrupted. '-' is standard output. FILE must be new or empty, and no input; "
+		  "with --resume a line is added to it." },
 	{ 'q', "quiet", NULL, TL_FLAG(struct ld_options, quiet),
 	  .help = "print errors only" },
 	{ TL_HELP_ROW },

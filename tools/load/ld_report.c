@@ -6,6 +6,7 @@
 #include "common/tl_json.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
+#include "input/in_guard.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,9 +31,14 @@ int ld_report_begin(struct ld_report *report, const struct ld_options *options)
 	report->started = report->phase_started = report->shown = tl_seconds();
 	report->wants_progress = tl_progress_wanted();
 	ld_report_phase(report, "read");
-	if (tl_report_open(options->rejects, "we", &report->rejects))
+	if (tl_report_open(options->rejects, "ae", &report->rejects) ||
+	    tl_report_open(options->summary, "ae", &report->summary))
 		return TL_TROUBLE;
-	return tl_report_open(options->summary, "we", &report->summary);
+	if (report->rejects)
+		in_guard_add_output(fileno(report->rejects), 0);
+	if (report->summary)
+		in_guard_add_output(fileno(report->summary), 0);
+	return 0;
 }
 
 static void put_phases(struct tl_json *json, const struct ld_report *report)
@@ -183,6 +189,11 @@ static void print_remarks(const struct ld_report *report)
 
 	for (int i = 0; i < LD_N_REMARKS; i++)
 		tl_remark_tell(&report->remarks[i], texts[i].one, texts[i].many, texts[i].advice);
+	if (report->texts == report->rows && report->options->mode == LD_ADD)
+		in_files_tell_whole(&report->options->inputs, report->texts, 1);
+	if (report->options->force && report->duplicates)
+		tl_notice("--force is about network file systems; --create truncate replaces an "
+			  "index");
 	tl_text_tell_lengths(report->empty_texts, report->short_texts,
 			     tl_text_min_tokens(&report->options->text));
 }

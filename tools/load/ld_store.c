@@ -50,7 +50,8 @@ const char *ld_store_refuses(const struct ld_options *options, const struct ld_i
 	}
 	if ((options->mode == LD_REPLACE || options->mode == LD_DELETE) &&
 	    item->row.id == SIMIDX_NO_ID && !item->row.label)
-		return "it has no id and no label, and --mode replace and delete need one";
+		return "it has no id and no label, and --mode replace and delete need one"
+		       "; --label-field names a member that is one";
 	return NULL;
 }
 

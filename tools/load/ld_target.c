@@ -3,6 +3,7 @@
 
 #include "load/ld_target.h"
 
+#include "common/tl_index.h"
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 #include "load/ld_fit.h"

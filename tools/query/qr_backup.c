@@ -3,6 +3,7 @@
 
 #include "query/qr_command.h"
 
+#include "common/tl_index.h"
 #include "common/tl_msg.h"
 
 #include <string.h>

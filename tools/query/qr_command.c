@@ -3,6 +3,7 @@
 
 #include "query/qr_command.h"
 
+#include "common/tl_index.h"
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 #include "common/tl_time.h"
@@ -10,6 +11,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,9 +32,15 @@ int qr_set_index(struct qr_context *ctx, const char *path)
 /* What is no index, before one that is. */
 static int refuse_turned(const struct qr_command *command, int n, char **operands)
 {
-	if (tl_path_is_uri(operands[0]) || tl_path_is_index(operands[0]) ||
-	    strstr(command->line.operands, "OTHER"))
+	struct stat status;
+
+	if (tl_path_is_uri(operands[0]) || tl_path_is_index(operands[0]))
 		return 0;
+	if (strstr(command->line.operands, "OTHER"))
+		return n > 1 && !stat(operands[0], &status) && S_ISREG(status.st_mode) ?
+			       tl_usage_error("%s: '%s' is a file and no index; 'simidx-query "
+					      "similar A B' compares two texts",
+					      command->line.name, operands[0]) : 0;
 	for (int i = 1; i < n; i++)
 		if (tl_path_is_index(operands[i]))
 			return tl_usage_error("%s: '%s' is no index, and '%s' is one: INDEX comes "

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <simidx_check.h>
 #include <simidx_walk.h>
@@ -229,7 +230,8 @@ static int read_keys(struct deletion *d, int are_ids, char **operands, size_t n)
 
 		d->docs[i] = none;
 		if (are_ids && tl_parse_decimal(key, size, SIMIDX_MAX_ID, &d->docs[i].id))
-			return tl_error("%s: expected an id, a decimal number in 0..%llu", key,
+			return tl_error("%s: expected an id, a decimal number in 0..%llu; several "
+					"with blanks between", key,
 					(unsigned long long)SIMIDX_MAX_ID);
 		if (are_ids)
 			continue;
@@ -276,8 +278,11 @@ static int tell_keys(const struct deletion *d)
 			continue;
 		missing++;
 		tl_notice("%s: not found%s", d->keys[i],
-			  d->docs[i].label ? "; labels are compared whole, and dump lists them" :
-					     "");
+			  !d->docs[i].label ? "" :
+			  strcmp(d->keys[i], "-") && access(d->keys[i], F_OK) ?
+				  "; labels are compared whole, and dump lists them" :
+				  "; 'simidx-load --mode delete -F labels INDEX FILE' reads a "
+				  "list");
 	}
 	deleted = d->n_keys - missing;
 	if (d->ctx->json) {

@@ -175,8 +175,8 @@ static int check(const struct qr_context *ctx, struct export *export, const char
 
 static void tell(const struct export *export)
 {
-	tl_notice("%s: %s documents for HBase: %s rows for the table that is searched, %s for that of the "
-		  "documents", export->dir, tl_count(export->hbase.count),
+	tl_notice("%s: %s documents for HBase: %s rows for the table that is searched, %s for that "
+		  "of the documents", export->dir, tl_count(export->hbase.count),
 		  tl_count(export->hbase.n_index), tl_count(export->hbase.n_documents));
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
+#include "common/tl_index.h"
 #include "common/tl_msg.h"
 #include "common/tl_options.h"
 #include "common/tl_path.h"

@@ -4,6 +4,7 @@
 #include "query/qr_command.h"
 
 #include "common/tl_advice.h"
+#include "common/tl_example.h"
 #include "common/tl_help.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
@@ -134,6 +135,7 @@ static const struct {
 	{ "settings", "stats" },   { "mlt", "search" },	     { "schema", "stats" },
 	{ "set", "'simidx-load --mode replace INDEX INPUT' stores rows in the place of others" },
 	{ "bulk", "'simidx-load INDEX INPUT' makes and fills an index" },
+	{ "index", "'simidx-load INDEX INPUT' makes and fills an index" }, { "tfidf", "idf" },
 	{ "match", "search" },	   { "prune", "delete" },    { "gc", "compact" },
 	{ "flushdb", "'rm -r INDEX' deletes an index" },
 	{ "shell", "each command is one of the shell: simidx-query search INDEX --text FILE" },
@@ -142,16 +144,18 @@ static const struct {
 int qr_refuse_command(const char *name, const char *next)
 {
 	const char *names[sizeof(commands) / sizeof(commands[0])] = { NULL }, *nearest;
+	const char *same = NULL; /* in other letters */
 	char list[256] = "";
 
 	for (size_t i = 0; commands[i]; i++) {
 		names[i] = commands[i]->name;
+		same = strcasecmp(name, names[i]) ? same : names[i];
 		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
 			 i ? ", " : "", names[i]);
 	}
-	nearest = tl_nearest_word(name, names);
+	nearest = same ? same : tl_nearest_word(name, names);
 	for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++)
-		if (strcmp(name, other_names[i].theirs) == 0)
+		if (strcasecmp(name, other_names[i].theirs) == 0)
 			nearest = other_names[i].ours;
 	if (next && tl_find_command(&qr_program, next))
 		return tl_usage_error("unknown command '%s'; the command comes first: simidx-query "
@@ -162,6 +166,8 @@ int qr_refuse_command(const char *name, const char *next)
 				      "search %s ...", name, name);
 	if (nearest && strchr(nearest, ' '))
 		return tl_usage_error("unknown command '%s'; %s", name, nearest);
+	if (nearest)
+		tl_example_mend(name, strlen(name), nearest);
 	if (nearest)
 		return tl_usage_error("unknown command '%s'; is %s meant?", name, nearest);
 	return tl_usage_error("unknown command '%s'; there are %s", name, list);

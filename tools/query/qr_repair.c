@@ -6,6 +6,7 @@
 #include "query/qr_command.h"
 
 #include "common/tl_escape.h"
+#include "common/tl_index.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "common/tl_options.h"

@@ -3,6 +3,7 @@
 
 #include "query/qr_similar.h"
 
+#include "common/tl_index.h"
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 #include "common/tl_text_options.h"
@@ -190,7 +191,8 @@ static int read_text(struct qr_similar *s, int which, simidx_text *text)
 				!access(path, F_OK) ? "" :
 				"; A and B are files: <(echo 'some words') is one");
 	if (tl_path_is_index(path))
-		tl_notice("'simidx-query pairs INDEX OTHER' compares indexes");
+		tl_notice("'simidx-query pairs INDEX OTHER' compares indexes, 'simidx-query search "
+			  "--text INDEX FILE' searches one");
 	else if (rc == IN_SKIPPED)
 		tl_notice("'simidx-dedup -r --binary' compares all files of directories, and by "
 			  "bytes those that are no texts");

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * Files that options name to be written to. None of them is an input, and nothing that somebody
+ * has is replaced.
+ */
+
+#ifndef IN_WRITTEN_H
+#define IN_WRITTEN_H
+
+#include <sys/stat.h>
+
+#include "input/in_files.h"
+
+/** A file that an option names to be written to. */
+struct in_written {
+	const char *option, *path; /* NULL: not given */
+	int may_have_lines;        /* more are added */
+	int is_there;              /* as a regular file */
+	struct stat status;
+};
+
+/** Look at one. */
+struct in_written in_written_look(const char *option, const char *path, int may_have_lines);
+
+/**
+ * No input or list that is named is one of these, nor standard output where something is printed;
+ * others are found out when they are met (in_guard.h).
+ *
+ * @return 0, or TL_TROUBLE with a message
+ */
+int in_written_check_inputs(const struct in_written *written, size_t n,
+			    const struct in_files_options *inputs, int prints);
+
+/**
+ * None is standard output by another name, the index, a file of it or that of another option, and
+ * none has bytes unless lines are added.
+ *
+ * @param index  which there is or will be; NULL = none
+ * @return 0, or TL_TROUBLE with a message
+ */
+int in_written_check(const struct in_written *written, size_t n, const char *index);
+
+#endif /* IN_WRITTEN_H */
