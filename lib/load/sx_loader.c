@@ -425,6 +425,24 @@ int simidx_loader_reserve_ids(simidx_loader *l, uint64_t next_id, simidx_error *
 
 /* ---- finish ---- */
 
+/*
+ * LMDB's header pages take turns. By this commit both lead to the index: if either is damaged, the
+ * other one has everything, and not an index without documents.
+ */
+static int write_header_again(simidx_loader *l, simidx_error *err)
+{
+	sx_txn *txn;
+	int rc = sx_txn_begin_write(l->target.index->store, 0, &txn, err);
+
+	if (rc)
+		return rc;
+	rc = sx_meta_write_header(txn, &l->target.index->tables.meta, &l->output.header, err);
+	if (!rc)
+		return sx_txn_commit(txn, err);
+	sx_txn_abort(txn);
+	return rc;
+}
+
 static int write_header(simidx_loader *l, simidx_error *err)
 {
 	sx_txn *txn = l->output.txn;
@@ -442,7 +460,8 @@ static int write_header(simidx_loader *l, simidx_error *err)
 		return rc;
 	l->output.txn = NULL;
 	sx_store_defer_sync(l->target.index->store, 0);
-	return sx_txn_commit(txn, err);
+	rc = sx_txn_commit(txn, err);
+	return rc ? rc : write_header_again(l, err);
 }
 
 static int build(simidx_loader *l, simidx_error *err)

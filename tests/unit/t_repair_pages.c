@@ -5,11 +5,13 @@
  * Repairing a file whose pages are damaged: those of LMDB's trees, and its two header pages.
  */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <simidx_check.h>
+#include <simidx_load.h>
 #include <simidx_repair.h>
 
 #include "store/sx_lmdb_pages.h"
@@ -195,10 +197,51 @@ START_TEST(test_lost_meta_page)
 }
 END_TEST
 
+/* The same of an index to which nobody has written since a loader has made it: all is there. */
+START_TEST(test_lost_meta_page_of_a_load)
+{
+	simidx_repair_report report = SIMIDX_REPAIR_REPORT_INIT;
+	char *loaded = sxt_path(t_dir, "loaded"), *path = sxt_path(t_dir, "new");
+	char *name = sxt_path(loaded, "data.mdb");
+	const simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	unsigned char magic[4] = { 0 };
+	simidx_loader *loader;
+	simidx *index;
+	FILE *file;
+
+	ck_assert_sx(simidx_loader_open(loaded, &create, NULL, &loader, &sxt_err),
+		     SIMIDX_OK);
+	for (uint64_t i = 0; i < T_DOCUMENTS; i++) {
+		simidx_doc doc = SIMIDX_DOC_INIT;
+
+		doc.fp = i * UINT64_C(0x9e3779b97f4a7c15);
+		ck_assert_sx(simidx_loader_put(loader, &doc, NULL, &sxt_err), SIMIDX_OK);
+	}
+	ck_assert_sx(simidx_loader_finish(loader, NULL, &sxt_err), SIMIDX_OK);
+	simidx_loader_close(loader);
+	file = fopen(name, "r+");
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_eq(fseek(file, _i * sysconf(_SC_PAGESIZE) +
+				       (long)offsetof(sx_lmdb_meta, magic), SEEK_SET), 0);
+	ck_assert_uint_eq(fwrite(magic, 1, sizeof(magic), file), sizeof(magic));
+	ck_assert_int_eq(fclose(file), 0);
+	ck_assert_sx(simidx_repair(loaded, path, NULL, NULL, NULL, &report, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(report.documents, T_DOCUMENTS);
+	ck_assert_uint_eq(report.damaged, 1);
+	index = sxt_open(path, 0);
+	sxt_check_sound(index);
+	simidx_close(index);
+	free(name);
+	free(path);
+	free(loaded);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_pages_below_a_damaged_one, 0, T_SOME(6) },
 	{ &test_changed_transaction_number, 0, T_SOME(5) },
 	{ &test_lost_meta_page, 0, T_SOME(18) },
+	{ &test_lost_meta_page_of_a_load, 0, 2 },
 };
 
 SXT_SUITE(repair_pages, t_repair_set_up, t_repair_tear_down);
