@@ -159,6 +159,7 @@ unit_suites = \
 	tests/unit/t_search_skew.c \
 	tests/unit/t_search_damage.c \
 	tests/unit/t_repair.c \
+	tests/unit/t_repair_claims.c \
 	tests/unit/t_repair_cut.c \
 	tests/unit/t_repair_fp2.c \
 	tests/unit/t_repair_changes.c \
@@ -219,6 +220,7 @@ unit_text = \
 	tests/unit/t_dedup_long.c \
 	tests/unit/t_dedup_nearest.c \
 	tests/unit/t_dedup_refused.c \
+	tests/unit/t_dedup_crowd.c \
 	tests/unit/t_dedup_turns.c \
 	tests/unit/t_dedup_unsearched.c \
 	tests/unit/t_sd_shingles.c \

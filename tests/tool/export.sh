@@ -109,6 +109,19 @@ says 'timed: keeps times, and an index in HBase keeps no times'
 	says 'new: cannot write: File too large'
 	[ "$failures" -eq 0 ]
 ) || fail 'with a limit'
+# The rows of documents are longer here, and the last ones do not fit: the other part is complete by then.
+seq 40 | awk '{ printf "%d\t%016x\t%0400d\n", $1, $1, $1 }' >long.tsv
+run 0 "$load" -q long long.tsv
+run 0 "$query" -q export --format hbase-sequence long whole
+documents=$(stat -c %s whole/docs/part-00000) limit=$(((documents - 1) / 4096 * 4))
+[ "$(stat -c %s whole/index/part-00000)" -le $((limit * 1024)) ] || fail 'the index is too long'
+(
+	ulimit -f $limit
+	run 2 "$query" export --format hbase-sequence long new
+	says 'new'
+	[ "$failures" -eq 0 ]
+) || fail 'with a limit for the documents'
+[ ! -e new ] || fail 'something is left'
 "$query" -q export --format hbase-sequence many new &
 exporter=$!
 until [ -e new/docs ] || ! kill -0 $exporter 2>/dev/null; do :; done

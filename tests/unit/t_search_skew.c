@@ -187,6 +187,11 @@ START_TEST(test_first_query_into_hot_bucket)
 		ck_assert_int_eq(how.looked_up, on);
 		ck_assert_uint_eq(how.block_indexes > 0, on);
 	}
+	/* Of the tables that are looked up: one, for what is the same. */
+	q.radius = 0;
+	how = (simidx_explanation)SIMIDX_EXPLANATION_INIT;
+	ck_assert_sx(simidx_reader_explain(s.reader, &q, &how, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(how.block_indexes, 1);
 	t_search_end(&s);
 }
 END_TEST
