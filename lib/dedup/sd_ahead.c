@@ -22,29 +22,13 @@
 /* Rows that a thread takes at once: few, as one long text may take as long as many others. */
 #define ROWS_AT_ONCE 8
 
-/* Rows are sketched while others are decided if they are at least so many, and of at most so many
-   bytes: the memory that the limit gives is that of the batch that is decided. */
-#define LEAST_BESIDE 64
-#define MOST_BYTES_BESIDE ((size_t)32 << 10)
-
-/* One step for each of some rows. */
+/* One step for each row of the batch. */
 struct job {
 	simidx_dedup *dedup;
-	int (*step)(simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
-		    simidx_error *err);
-	struct sd_item *item;
-	size_t n;
-	unsigned first;     /* of the threads */
+	int (*step)(simidx_dedup *dedup, unsigned thread, size_t i, simidx_error *err);
 	atomic_size_t next; /* the first row that nobody has taken */
 	sx_pool pool;
 };
-
-/* While rows are decided that asks the caller. */
-static int stops(const struct job *job)
-{
-	return job->first ? atomic_load_explicit(&job->dedup->is_closing, memory_order_relaxed) :
-			    sd_stops(job->dedup);
-}
 
 static void work(void *ctx, unsigned number)
 {
@@ -56,51 +40,40 @@ static void work(void *ctx, unsigned number)
 	while (!rc && !sx_pool_has_ended(&job->pool)) {
 		size_t i = atomic_fetch_add(&job->next, ROWS_AT_ONCE), end = i + ROWS_AT_ONCE;
 
-		if (i >= job->n)
+		if (i >= dedup->n)
 			return;
-		for (; !rc && i < end && i < job->n; i++)
-			rc = stops(job) ? sx_fail(&err, SIMIDX_E_STOPPED, "stopped") :
-					  job->step(dedup, &dedup->thread[job->first + number],
-						    &job->item[i], &err);
+		for (; !rc && i < end && i < dedup->n; i++)
+			rc = sd_stops(dedup) ? sx_fail(&err, SIMIDX_E_STOPPED, "stopped") :
+					       job->step(dedup, number, i, &err);
 	}
 	if (rc)
 		sx_pool_fail(&job->pool, rc, &err);
 }
 
-/* The threads from `first` on, as many as there are rows for. */
-static unsigned threads_of(const simidx_dedup *dedup, unsigned first, size_t n)
-{
-	size_t most = (n + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
-	unsigned threads = dedup->options.threads - first;
-
-	return threads < most ? threads : (unsigned)most;
-}
-
 static int run(simidx_dedup *dedup,
-	       int (*step)(simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
-			   simidx_error *err),
+	       int (*step)(simidx_dedup *dedup, unsigned thread, size_t i, simidx_error *err),
 	       simidx_error *err)
 {
-	struct job job = { .dedup = dedup, .step = step, .item = dedup->item, .n = dedup->n };
-	unsigned threads = threads_of(dedup, 0, dedup->n);
+	struct job job = { .dedup = dedup, .step = step };
+	size_t most = (dedup->n + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
+	unsigned threads = dedup->options.threads;
 
+	threads = threads < most ? threads : (unsigned)most;
 	for (unsigned i = 0; i < threads; i++)
 		sd_compare_begin(dedup, &dedup->thread[i], threads, 1);
 	return sx_pool_run(&job.pool, threads, work, &job, err);
 }
 
 /* Make the fingerprint and what asks for candidates. */
-static int step_sketch(simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
-		       simidx_error *err)
+static int step_sketch(simidx_dedup *dedup, unsigned number, size_t i, simidx_error *err)
 {
 	const unsigned flags = SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS;
 	const unsigned text_flags = flags | (dedup->seen ? SIMIDX_SKETCH_LEAST : 0);
+	struct sd_thread *thread = &dedup->thread[number];
+	struct sd_item *item = &dedup->item[i];
 	const simidx_dedup_row *row = &item->row;
 	int rc = SIMIDX_OK;
 
-	if (item->is_sketched)
-		return SIMIDX_OK;
-	item->is_sketched = 1;
 	item->sketch.size = sizeof(item->sketch);
 	simidx_text_limit(thread->text, (size_t)thread->bytes);
 	if (dedup->options.kind == SIMIDX_DEDUP_TEXTS)
@@ -111,10 +84,12 @@ static int step_sketch(simidx_dedup *dedup, struct sd_thread *thread, struct sd_
 					&item->sketch, err);
 	else
 		item->sketch.fp = row->fp;
+	thread->n_empty += sd_is_empty(item) && !sd_is_asked(item);
 	if (!rc && sd_is_empty(item) && row->text_size)
 		rc = sd_row_sketch_bytes(row, flags, &item->sketch, err);
 	if (!rc && !sd_is_empty(item))
 		rc = sd_kept_query(dedup->kept, NULL, &item->sketch, &item->query, err);
+	dedup->fp[i] = item->sketch.fp;
 	if (!rc && !sd_is_empty(item) && !sd_is_asked(item))
 		rc = sd_against_find(dedup, thread, item, err);
 	return rc;
@@ -125,14 +100,6 @@ static void forget_seen(simidx_dedup *dedup)
 {
 	sd_seen_close(dedup->seen);
 	dedup->seen = NULL;
-}
-
-/* What a text needs that was added while others are decided, unless it is a long one. */
-static int step_beside(simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
-		       simidx_error *err)
-{
-	return item->row.text_size > MOST_BYTES_BESIDE ? SIMIDX_OK :
-							 step_sketch(dedup, thread, item, err);
 }
 
 /* Tell which rows are new, in their order, as each counts for those behind it. Rows that are left
@@ -243,12 +210,13 @@ static int is_size_known(const simidx_dedup *dedup, const simidx_query *query, s
 	       dedup->documents + i <= small;
 }
 
-static int step_search(simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
-		       simidx_error *err)
+static int step_search(simidx_dedup *dedup, unsigned number, size_t i, simidx_error *err)
 {
+	struct sd_thread *thread = &dedup->thread[number];
+	struct sd_item *item = &dedup->item[i];
 	simidx_results results = SIMIDX_RESULTS_INIT;
-	size_t i = (size_t)(item - dedup->item), n;
 	const uint32_t *beside;
+	size_t n;
 	int rc;
 
 	item->is_searched = item->is_new;
@@ -264,9 +232,10 @@ static int step_search(simidx_dedup *dedup, struct sd_thread *thread, struct sd_
 	return rc ? rc : compare(dedup, thread, item, err);
 }
 
-static int step_set(simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
-		    simidx_error *err)
+static int step_set(simidx_dedup *dedup, unsigned number, size_t i, simidx_error *err)
 {
+	struct sd_thread *thread = &dedup->thread[number];
+	struct sd_item *item = &dedup->item[i];
 	int rc = item->needs_set ? sd_make_set(thread, item, err) : SIMIDX_OK;
 
 	return rc || item->is_out || sd_is_empty(item) || sd_is_asked(item) ?
@@ -278,12 +247,6 @@ static int run_all(simidx_dedup *dedup, simidx_error *err)
 {
 	int rc = run(dedup, step_sketch, err), has_others;
 
-	for (size_t i = 0; !rc && i < dedup->n; i++) {
-		const struct sd_item *item = &dedup->item[i];
-
-		dedup->fp[i] = item->sketch.fp;
-		dedup->thread[0].n_empty += sd_is_empty(item) && !sd_is_asked(item);
-	}
 	if (rc || !dedup->verifies)
 		return rc;
 	rc = sd_kept_documents(dedup->kept, &dedup->documents, &has_others, err);
@@ -305,63 +268,21 @@ static void *lead(void *ctx)
 	return NULL;
 }
 
-/* Returns whether the thread runs. Signals are for the caller's threads. */
-static int start(pthread_t *thread, void *(*what)(void *ctx), simidx_dedup *dedup)
-{
-	sigset_t all, before;
-	int rc;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(thread, NULL, what, dedup);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return !rc;
-}
-
 void sd_ahead_begin(simidx_dedup *dedup)
 {
 	struct sd_ahead *ahead = &dedup->ahead;
+	sigset_t all, before;
 
 	ahead->is_beside = 0;
 	atomic_store(&ahead->is_done, 0);
 	/* Of a lasting index others wait for the lock, and perhaps the caller for them. */
-	if (dedup->options.threads > 1 && !(dedup->options.flags & SIMIDX_DEDUP_LASTING))
-		ahead->is_beside = start(&ahead->thread, lead, dedup);
-}
-
-static void *lead_sketching(void *ctx)
-{
-	simidx_dedup *dedup = ctx;
-	struct job job = { .dedup = dedup, .step = step_beside, .item = dedup->filling.item,
-			   .n = dedup->filling.n, .first = 1 };
-
-	dedup->sketching.rc = sx_pool_run(&job.pool, threads_of(dedup, 1, job.n), work, &job,
-					  &dedup->sketching.err);
-	return NULL;
-}
-
-void sd_ahead_sketch_begin(simidx_dedup *dedup)
-{
-	struct sd_ahead *sketching = &dedup->sketching;
-
-	/* Other indexes take memory of the batch that is decided. */
-	sketching->is_beside = dedup->options.threads > 1 && !dedup->options.n_against &&
-			       dedup->options.kind == SIMIDX_DEDUP_TEXTS &&
-			       dedup->filling.n >= LEAST_BESIDE &&
-			       start(&sketching->thread, lead_sketching, dedup);
-}
-
-int sd_ahead_sketch_end(simidx_dedup *dedup, simidx_error *err)
-{
-	struct sd_ahead *sketching = &dedup->sketching;
-
-	if (!sketching->is_beside)
-		return SIMIDX_OK;
-	pthread_join(sketching->thread, NULL);
-	sketching->is_beside = 0;
-	if (sketching->rc && err)
-		*err = sketching->err;
-	return sketching->rc;
+	if (dedup->options.threads == 1 || dedup->options.flags & SIMIDX_DEDUP_LASTING)
+		return;
+	/* Signals are for the caller's threads. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	ahead->is_beside = !pthread_create(&ahead->thread, NULL, lead, dedup);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 int sd_ahead_end(simidx_dedup *dedup, simidx_error *err)

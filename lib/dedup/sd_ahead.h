@@ -21,14 +21,4 @@ void sd_ahead_begin(simidx_dedup *dedup);
 /** Have it done. Returns SIMIDX_OK, or what the first thread that failed has failed with. */
 int sd_ahead_end(simidx_dedup *dedup, simidx_error *err);
 
-/**
- * Make the fingerprints of rows that were added while the batch before them is decided, on the
- * threads but the first, which decides. Long texts are left to sd_ahead_begin(). The caller must
- * not add rows until it has ended.
- */
-void sd_ahead_sketch_begin(simidx_dedup *dedup);
-
-/** End it; nothing if it did not begin. Returns as sd_ahead_end(). */
-int sd_ahead_sketch_end(simidx_dedup *dedup, simidx_error *err);
-
 #endif /* SD_AHEAD_H */

@@ -337,8 +337,6 @@ static int decide_all(simidx_dedup *dedup, int is_complete, simidx_error *err)
 	simidx_reader *reader;
 	int rc = sd_ahead_end(dedup, err);
 
-	if (!rc)
-		sd_ahead_sketch_begin(dedup);
 	sd_compare_begin(dedup, &dedup->thread[0], 1, 0);
 	if (!rc && !is_lasting(dedup))
 		rc = simidx_writer_begin(dedup->writer, err);
@@ -379,7 +377,7 @@ static int begin_batch(simidx_dedup *dedup, simidx_error *err)
 /* Decide about the batch at hand, if there is one, and commit. */
 static int end_batch(simidx_dedup *dedup, int is_complete, simidx_error *err)
 {
-	int rc, rc_sketch;
+	int rc;
 
 	if (!dedup->is_begun)
 		return SIMIDX_OK;
@@ -388,10 +386,6 @@ static int end_batch(simidx_dedup *dedup, int is_complete, simidx_error *err)
 		simidx_writer_rollback(dedup->writer);
 	else
 		rc = simidx_writer_commit(dedup->writer, err);
-	if (rc)
-		atomic_store(&dedup->is_closing, 1);
-	rc_sketch = sd_ahead_sketch_end(dedup, rc ? NULL : err);
-	rc = rc ? rc : rc_sketch;
 	dedup->failed = rc != 0;
 	clear(dedup->item, dedup->n);
 	dedup->n_before += dedup->n_kept;

@@ -49,7 +49,6 @@ struct sd_item {
 	simidx_query query;      /* not made for an empty row */
 	uint64_t crowd;          /* of sd_kept_crowd() */
 	struct sd_shingles set;
-	int is_sketched;         /* the sketch is made, and the query */
 	int has_set, needs_set;
 	struct sd_candidate *found; /* what its search found in the index, the nearest first */
 	struct sd_beside *beside;   /* rows of the batch before it that match */
@@ -83,7 +82,8 @@ struct sd_thread {
 	struct sd_against_reader *against; /* of each index of the options */
 	uint64_t bytes;          /* of memory for its work; 0 = no limit */
 	int is_ahead;            /* what needs more memory is left to the decision */
-	uint64_t n_empty, n_unsearched; /* of all threads, in the first one */
+	uint64_t n_empty;
+	uint64_t n_unsearched;   /* of all threads, in the first one */
 	uint64_t n_foreign;      /* notes that say nothing */
 	uint64_t n_too_long;     /* comparisons for which memory was short */
 };
@@ -95,10 +95,10 @@ struct sd_filling {
 	uint64_t bytes; /* of the rows */
 };
 
-/** The thread that leads others beside the caller, if there is one, and its result. */
+/** The thread that leads the others through the first stage, if there is one, and its result. */
 struct sd_ahead {
 	int is_beside; /* there is one */
-	atomic_int is_done; /* of the first stage */
+	atomic_int is_done;
 	pthread_t thread;
 	int rc;
 	simidx_error err;
@@ -117,7 +117,6 @@ struct simidx_dedup {
 	struct sd_seen *seen;    /* all that is kept was added; or NULL */
 	struct sd_thread *thread;
 	struct sd_filling filling; /* the next batch */
-	struct sd_ahead sketching; /* of its rows, while the batch at hand is decided */
 	uint64_t limit;          /* of memory for the work at the next batch; 0 = none */
 	uint64_t bytes;          /* the same of the batch at hand */
 	int is_begun;            /* there is a batch at hand: */
