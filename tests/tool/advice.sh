@@ -223,7 +223,7 @@ verify --fix 'simidx-query repair INDEX NEW' saves what is sound
 review --all -h lists what there is
 clusters --min-size -h lists what there is
 END
-for word in stream groups; do
+for word in stream groups minhash; do
 	run 2 "$dedup" $word file
 	says "there is no file '$word', and simidx-dedup has no commands"
 done
@@ -532,6 +532,9 @@ shows 'load --create truncate ix fps.tsv' "$load" --truncate ix fps.tsv
 shows 'query search --radius 3 ix 0' "$query" search -d 3 ix 0
 shows 'query dump --json redis://u:***@h/pages' "$query" dump --csv redis://u:secret@h/pages
 # Where it stands among other letters, or has a value that would be lost, the command is made anew.
+shows 'load --mode if-new --radius 3 ix fps.tsv' "$load" --radius 3 ix fps.tsv
+shows 'query search --limit 1 ix 0' "$query" search -m 1 ix 0
+shows 'dedup --memory 1G docs/1' "$dedup" --buffer-size 1G docs/1
 shows 'dedup -r docs' "$dedup" -rn docs
 shows 'dedup docs/1' "$dedup" --csv=x docs/1
 shows 'dedup -r DIR' "$dedup" -r
@@ -728,6 +731,15 @@ if [ -n "${SX_TEXT-}" ]; then
 	says 'docs: is a directory; name the files in it: --text DIR/*'
 	run 2 "$query" search --text texts texts
 	says "is a directory and an index; 'simidx-query pairs INDEX OTHER' compares two"
+	if [ -n "${SX_JSON-}" ]; then
+		# Of many rows that are no queries some are told, and at the end why.
+		seq -f '{"body":"words %g"}' 30 >others.jsonl
+		run 2 "$query" search texts -F jsonl others.jsonl
+		[ "$(grep -c 'expected one of' err)" -eq 20 ] || fail "$(cat err)"
+		says 'more rows that are no queries are only counted'
+		says "30 rows have no \"text\" (first: others.jsonl:1, whose strings are \"body\"; the longest one: --text-field 'body')"
+		run 1 "$query" search texts -F jsonl --text-field body others.jsonl
+	fi
 	run 2 "$query" search --text texts words
 	says '; if it is the text: echo TEXT | ... --text -'
 	run 2 "$query" search --text --top 5 texts docs/1
@@ -756,6 +768,20 @@ if [ -n "${SX_TEXT-}" ]; then
 	echo docs/1 >names
 	run 0 "$dedup" names
 	says 'names: has names of files: --files-from names reads these'
+	run 0 "$query" idf plain.txt
+	says "$each"
+	run 0 "$dedup" -r --prefer empty docs
+	says '--prefer empty: no INPUT is below it'
+	for place in docs docs/1 .; do
+		run 0 "$dedup" -r --prefer $place docs
+		grep -q 'no INPUT is below' err && fail "$place has inputs"
+	done
+	printf 'a,b\n1,one two three\n' >header.csv
+	run 1 "$dedup" -F tsv --header --text-field b header.csv
+	says '; of columns between commas: -F csv'
+	cp header.csv rows.dat
+	run 2 "$dedup" --text-field b rows.dat
+	says 'rows.dat: --text-field is for the formats tsv, csv and jsonl: -F tells which it is'
 	run 0 "$dedup" --exclude '{a,b}' -r docs
 	says "--exclude '{a,b}' left out nothing: a pattern has *, ? and [...] alone; --exclude may be given again"
 	run 0 "$query" idf --min-texts 1000 docs/1
@@ -806,7 +832,18 @@ if [ -n "${SX_TEXT-}" ]; then
 		echo '{"text":"one"} {"text":"two"}' >double.jsonl
 		run 1 "$dedup" double.jsonl
 		says '; jq -c . FILE | ... -F jsonl - reads several objects a line'
+		printf '{"text":"caf\xe9"}\n' >latin.jsonl
+		run 1 "$dedup" latin.jsonl
+		says '; rows are UTF-8: iconv -f FROM -t UTF-8 makes it'
+		echo '{"text":"one two"},' >comma.jsonl
+		run 1 "$dedup" comma.jsonl
+		says "; sed 's/,\$//' FILE | ... -F jsonl - reads lines with commas between"
+		echo '{"text":["one","two"]}' >list.jsonl
+		run 1 "$dedup" list.jsonl
+		says "; jq can join a list: jq -c '.text |= join(\" \")'"
 		echo '{"text":"one two"}' >one.jsonl
+		run 0 "$dedup" -F text one.jsonl
+		says 'one.jsonl: has a JSON object in its first line: -F jsonl reads it'
 		run 1 "$query" similar one.jsonl plain.txt
 		says "one.jsonl has rows, and is compared as one text; 'simidx-dedup --pairs' compares rows"
 		grep -q 'plain.txt has rows' err && fail 'a text is one text'

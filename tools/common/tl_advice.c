@@ -298,7 +298,7 @@ int tl_refuse_word(const char *word)
 	static const char *const words[] = { "search", "get", "dump", "pairs", "clusters", "stats",
 					     "verify", "repair", "delete", "similar" };
 	static const char *const not_here[] = { "stream", "groups", "find", "run", "dedup", "dup",
-						"filter", "unique", "uniq",
+						"filter", "unique", "uniq", "minhash", "simhash",
 						"dups", "scan", "add", "create", "index", "init" };
 
 	if (access(word, F_OK) == 0)

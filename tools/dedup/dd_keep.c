@@ -216,3 +216,20 @@ unsigned dd_keep_rank(const struct dd_keep *keep, struct dd_files *files, uint32
 	}
 	return best;
 }
+
+void dd_keep_look(const struct dd_keep *keep, char **operands, size_t n)
+{
+	for (size_t i = 0; i < keep->prefer.n; i++) {
+		int is_met = 0;
+
+		for (size_t k = 0; k < n && !is_met; k++) {
+			char *real = realpath(operands[k], NULL);
+
+			is_met = !real || is_below(real, keep->directory[i]) ||
+				 is_below(keep->directory[i], real);
+			free(real);
+		}
+		if (!is_met)
+			tl_notice("--prefer %s: no INPUT is below it", keep->prefer.at[i]);
+	}
+}

@@ -70,4 +70,7 @@ const char *dd_keep_lacks(const struct dd_keep *keep);
  */
 unsigned dd_keep_rank(const struct dd_keep *keep, struct dd_files *files, uint32_t file);
 
+/** Tell of a directory of --prefer with which no input has to do. */
+void dd_keep_look(const struct dd_keep *keep, char **operands, size_t n);
+
 #endif /* DD_KEEP_H */

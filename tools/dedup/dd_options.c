@@ -439,7 +439,11 @@ static int take_operands(struct dd_options *options, char **operands, size_t n)
 	if (in_files_check_dash(inputs) != TL_PROCEED || dd_fit_check(options) != TL_PROCEED ||
 	    dd_memory_check(options->memory, &options->threads) != TL_PROCEED)
 		return TL_TROUBLE;
-	return in_files_check(inputs, &options->total_bytes) ? TL_TROUBLE : TL_PROCEED;
+	if (in_files_check(inputs, &options->total_bytes))
+		return TL_TROUBLE;
+	if (!inputs->lists.n)
+		dd_keep_look(&options->keep, operands, n);
+	return TL_PROCEED;
 }
 
 int dd_parse_options(int argc, char **argv, struct dd_options *options)

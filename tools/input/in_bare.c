@@ -17,7 +17,7 @@ static enum in_result next_bare(struct in_reader *reader, struct in_row *row)
 	rc = in_fingerprint(reader, line, size, "fingerprint", reader->bits, &row->fp);
 	if (rc == IN_REJECTED && reader->columns->encoding == TL_HEX &&
 	    (reader->row == 1 || in_look_is_decimal(line, size)))
-		in_advise(reader, in_look_advise(reader->format, line, size));
+		in_advise(reader, in_look_advise(reader->format, reader->reason, line, size));
 	return rc;
 }
 

@@ -86,7 +86,7 @@ const char *in_format_misfit(const struct in_format *format, const struct in_col
 	if (columns->delimiter && !(format->takes & IN_TAKES_DELIMITER))
 		return "--delimiter is for the format csv";
 	if (columns->text && !(format->takes & IN_TAKES_TEXT_FIELD))
-		return "--text-field is for the formats tsv, csv and jsonl";
+		return "--text-field is for the formats tsv, csv and jsonl: -F tells which it is";
 	if (in_columns_check_text(columns))
 		return in_columns_check_text(columns);
 	if (columns->time && !(format->takes & IN_TAKES_FIELDS))

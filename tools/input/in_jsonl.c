@@ -388,6 +388,8 @@ static enum in_result take_weights(struct in_reader *reader, struct in_row *row,
 }
 
 /* The text of a row, as --text-field says. What many rows lack is a matter of that option. */
+#define JOIN_LIST "; jq can join a list: jq -c '.text |= join(\" \")'"
+
 static enum in_result take_text(struct in_reader *reader, struct in_row *row,
 				const json_t *object)
 {
@@ -404,7 +406,8 @@ static enum in_result take_text(struct in_reader *reader, struct in_row *row,
 		if (in_count_cause(reader, IN_NO_STRING))
 			in_member_strings(object, causes->names, sizeof(causes->names),
 					  causes->longest, sizeof(causes->longest));
-		return in_fail(reader, IN_REJECTED, "\"%s\": expected a string", key);
+		return in_fail(reader, IN_REJECTED, "\"%s\": expected a string%s", key,
+			       json_is_array(member(object, key)) ? JOIN_LIST : "");
 	case IN_TEXT_NO_MEMORY:
 		return in_lack_memory(reader);
 	default:
@@ -507,9 +510,8 @@ enum in_result in_jsonl_line(struct in_reader *reader, const json_t **object)
 	    in_look_at(reader->path, reader->format, line, size, odd))
 		rc = in_fail(reader, IN_FATAL, "%s", odd);
 	if (rc == IN_REJECTED && reader->row == 1)
-		in_advise(reader, strstr(reader->reason, "end of file expected near '{'") ?
-				  "; jq -c . FILE | ... -F jsonl - reads several objects a line" :
-				  in_look_advise(reader->format, line, size));
+		in_advise(reader,
+			  in_look_advise(reader->format, reader->reason, line, size));
 	if (rc == IN_REJECTED)
 		in_count_cause(reader, IN_NO_OBJECT);
 	*object = rc == IN_ROW ? ((struct in_jsonl *)reader->state)->json : NULL;

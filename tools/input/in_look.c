@@ -126,12 +126,34 @@ int in_look_is_decimal(const char *line, size_t n)
 	return n && i == n;
 }
 
-const char *in_look_advise(const struct in_format *format, const char *line, size_t n)
+/* What is wrong with all rows if it is with the first one. */
+static const char *advise_reason(const char *reason)
+{
+	static const struct {
+		const char *reason, *advice;
+	} known[] = {
+		{ "end of file expected near '{'",
+		  "; jq -c . FILE | ... -F jsonl - reads several objects a line" },
+		{ "end of file expected near ','",
+		  "; sed 's/,$//' FILE | ... -F jsonl - reads lines with commas between" },
+		{ "unable to decode byte", "; rows are UTF-8: iconv -f FROM -t UTF-8 makes it" },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strstr(reason, known[i].reason))
+			return known[i].advice;
+	return "";
+}
+
+const char *in_look_advise(const struct in_format *format, const char *reason, const char *line,
+			   size_t n)
 {
 	const char *at = skip_blanks(line, line + n);
 	int is_lines = format == &in_format_lines;
 	size_t left = (size_t)(line + n - at), commas = 0, blanks = 0;
 
+	if (*advise_reason(reason))
+		return advise_reason(reason);
 	if (left > 1 && *at == '{' && *skip_blanks(at + 1, line + n) == '\'')
 		return "; JSON has double quotes: json.dumps() of Python writes them";
 	if (!left || *at == '{' || *at == '[' || (!is_lines && format != &in_format_jsonl))
@@ -239,14 +261,17 @@ void in_look_tell_whole(const char *path)
 	struct stat status;
 	FILE *file = stat(path, &status) || !S_ISREG(status.st_mode) ? NULL : fopen(path, "re");
 	char name[PATH_MAX] = "", word[TL_PATH_WORD_SIZE];
+	size_t n = 0;
 
 	if (file && fgets(name, sizeof(name), file))
-		name[strcspn(name, "\n")] = '\0';
+		name[n = strcspn(name, "\n")] = '\0';
 	if (file)
 		fclose(file);
 	if (*name && access(name, F_OK) == 0)
 		tl_notice("%s: has names of files: --files-from %s reads these", path,
 			  tl_path_word(path, word));
+	else if (shape_of(name, n) == OBJECT_LINE)
+		tl_notice("%s: " OBJECT_ADVICE, path);
 	else
 		tl_notice("each file is one text; a text in each line is read by -F tsv "
 			  "--text-field 1, columns between commas by -F csv --text-field NAME");

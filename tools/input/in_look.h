@@ -40,10 +40,11 @@ int in_look_into(const char *path, const struct in_format *format, int is_hex,
 int in_look_is_decimal(const char *line, size_t n);
 
 /**
- * The first line was rejected: what the rows may be instead, as the end of a sentence; "" if
- * nothing is known of it.
+ * The first line was rejected, for a reason: what the rows may be instead, as the end of a
+ * sentence; "" if nothing is known of it.
  */
-const char *in_look_advise(const struct in_format *format, const char *line, size_t n);
+const char *in_look_advise(const struct in_format *format, const char *reason, const char *line,
+			   size_t n);
 
 /** A whole file was one text, and perhaps was not meant so: tell what reads lines of it. */
 void in_look_tell_whole(const char *path);

@@ -168,6 +168,16 @@ static void choose_texts(struct in_table *table, const struct wanted *wanted,
 
 #define DELIMITER "; --delimiter tells what separates columns"
 
+/* The header has one column alone, with what separates columns. */
+static const char *advise_delimiter(const struct in_reader *reader, uint64_t n, const char *what)
+{
+	if (n != 1 || !strpbrk(what, ";|,\t"))
+		return "";
+	return reader->format != &in_format_tsv ? DELIMITER :
+	       strchr(what, ',')		? "; of columns between commas: -F csv" :
+						  "; -F csv reads other columns";
+}
+
 /* The header lacks what is needed: `what` is all that it names. Returns IN_ROW if it does not. */
 static enum in_result check_header(struct in_reader *reader, const struct wanted *wanted,
 				   uint64_t n, const char *what)
@@ -189,16 +199,17 @@ static enum in_result check_header(struct in_reader *reader, const struct wanted
 	if (columns->text && !table->n_texts && i < wanted->n_names)
 		return in_fail(reader, IN_FATAL, "the header names no column \"%.*s\", but %s%s",
 			       (int)wanted->names[i].size, wanted->names[i].name, what,
-			       n == 1 && strpbrk(what, ";|,\t") ? DELIMITER : "");
+			       advise_delimiter(reader, n, what));
 	if (!table->fp && !table->n_texts && !columns->keys_only)
 		return in_fail(reader, IN_FATAL, "the header names no column \"%s\", but %s%s",
 			       wanted->fp, what,
-			       n == 1 && strpbrk(what, ";|,\t") ? DELIMITER :
+			       *advise_delimiter(reader, n, what) ?
+				       advise_delimiter(reader, n, what) :
 			       columns->fp ? "" :
 				       "; --fp-field or --text-field tells which it is");
 	if (missing)
 		return in_fail(reader, IN_FATAL, "the header names no column \"%s\", but %s%s",
-			       missing, what, n == 1 && strpbrk(what, ";|,\t") ? DELIMITER : "");
+			       missing, what, advise_delimiter(reader, n, what));
 	return IN_ROW;
 }
 

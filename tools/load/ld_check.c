@@ -3,6 +3,7 @@
 
 #include "load/ld_check.h"
 
+#include "common/tl_example.h"
 #include "common/tl_features.h"
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
@@ -139,12 +140,14 @@ static int check_mode(const struct ld_options *options)
 
 	if (options->mode != LD_IF_NEW &&
 	    (options->radius >= 0 || options->accept >= 0 || options->touch ||
-	     options->emit != LD_EMIT_NONE))
+	     options->emit != LD_EMIT_NONE)) {
+		tl_example_mend(NULL, 0, "--mode if-new");
 		return tl_usage_error("%s goes with --mode if-new",
 				      options->radius >= 0   ? "--radius"
 				      : options->accept >= 0 ? "--accept"
 				      : options->touch	     ? "--touch"
 							     : "--emit");
+	}
 	if (tl_check_distances(options->radius, options->accept))
 		return TL_TROUBLE;
 	if (options->accept >= 0 && !may_have_texts(options) &&

@@ -217,6 +217,8 @@ static int make_dictionary(struct options *options, const struct in_files_option
 		code = count_files(&words, text, files);
 	if (!code)
 		code = print_words(&words, options->min_texts);
+	if (!code)
+		in_files_tell_whole(files, words.n_texts, 1);
 	for (size_t i = 0; i < words.n_slots; i++)
 		free(words.slot[i].bytes);
 	free(words.slot);

@@ -43,8 +43,21 @@ struct search {
 	uint64_t empty_texts; /* among them: without words */
 	uint64_t short_texts; /* other short ones */
 	struct tl_remark not_utf8; /* texts that are something else */
-	int malformed;        /* a query was not one */
+	uint64_t malformed;   /* queries that were none */
+	uint64_t n_rows;      /* of files */
 };
+
+/* Messages about single rows beyond this are only counted. */
+#define MAX_TOLD 20
+
+/* A row is no query. */
+static void refuse_row(struct search *search, const char *place, const char *reason)
+{
+	if (search->malformed++ < MAX_TOLD)
+		tl_error("%s: %s", place, reason);
+	else if (search->malformed == MAX_TOLD + 1)
+		tl_error("more rows that are no queries are only counted");
+}
 
 /* A row is called by its label, else its id, else its fingerprint. */
 static int add_query(struct search *search, const struct in_row *row, simidx_sketch *sketch)
@@ -134,6 +147,7 @@ static int search_row(struct search *search, const struct in_row *row)
 {
 	simidx_sketch sketch;
 	simidx_error err;
+	char reason[64];
 	int rc;
 
 	if (row->kind == IN_TEXT && !search->text && open_text(search))
@@ -143,8 +157,7 @@ static int search_row(struct search *search, const struct in_row *row)
 	rc = in_sketch_row(row, search->ctx->info.bits, search->text,
 			   qr_ask_sketch_flags(&search->ask, &search->ctx->info), &sketch, &err);
 	if (rc == SIMIDX_E_RANGE) {
-		tl_error("%s: %s", in_reader_place(&search->rows), err.text);
-		search->malformed = 1;
+		refuse_row(search, in_reader_place(&search->rows), err.text);
 		return 0;
 	}
 	if (rc)
@@ -157,10 +170,9 @@ static int search_row(struct search *search, const struct in_row *row)
 		search->short_texts++;
 	if (sketch.flags & SIMIDX_SKETCH_SHORT &&
 	    search->text_options.short_texts == TL_SHORT_REJECT) {
-		tl_error("%s: a text of fewer than %u tokens (--short)",
-			 in_reader_place(&search->rows),
+		snprintf(reason, sizeof(reason), "a text of fewer than %u tokens (--short)",
 			 (unsigned)tl_text_min_tokens(&search->text_options));
-		search->malformed = 1;
+		refuse_row(search, in_reader_place(&search->rows), reason);
 		return 0;
 	}
 	return add_query(search, row, &sketch);
@@ -207,7 +219,7 @@ static int search_file(struct search *search, const char *path, const struct in_
 	rc = in_reader_open(&search->rows, path, format, strcmp(path, "-") == 0);
 	if (rc != IN_ROW) {
 		tell_unopened(search, path);
-		search->malformed = 1;
+		search->malformed++;
 		return rc == IN_FATAL ? TL_TROUBLE : 0;
 	}
 	while (!code) {
@@ -215,15 +227,13 @@ static int search_file(struct search *search, const char *path, const struct in_
 		code = search->queue.code; /* of what was answered while it waited */
 		if (rc == IN_END || code)
 			break;
+		search->n_rows++;
 		if (rc == IN_ROW) {
 			code = search_row(search, &row);
 		} else if (rc == IN_SKIPPED) {
-			tl_error("%s: %s", path, search->rows.reason);
-			search->malformed = 1;
+			refuse_row(search, path, search->rows.reason);
 		} else {
-			tl_error("%s: %s", in_reader_place(&search->rows),
-				 search->rows.reason);
-			search->malformed = 1;
+			refuse_row(search, in_reader_place(&search->rows), search->rows.reason);
 			if (rc == IN_FATAL && in_reader_lacks_memory(&search->rows))
 				code = TL_TROUBLE;
 			if (rc == IN_FATAL)
@@ -291,7 +301,7 @@ static int search_operand(struct search *search, const char *operand)
 			     search->ctx->info.bits, "fingerprint", &row.fp,
 			     reason, sizeof(reason))) {
 		refuse_operand(search, operand, reason);
-		search->malformed = 1;
+		search->malformed++;
 		return 0;
 	}
 	look_at_length(search, operand, row.fp);
@@ -322,6 +332,8 @@ static int search_operands(struct search *search, char **operands, int n)
 	if (!code)
 		qr_queue_tell_sums(&search->queue);
 	tell_texts(search);
+	if (search->malformed)
+		in_causes_tell(&search->rows.causes, search->n_rows);
 	free(search->not_utf8.first);
 	in_reader_free(&search->rows);
 	simidx_text_close(search->text);
