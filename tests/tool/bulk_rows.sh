@@ -36,6 +36,7 @@ cat labelled.tsv good.tsv | sort -n >stored
 for mode in insert auto rebuild; do
 	rm -rf ix
 	[ $mode != rebuild ] || run 0 "$load" -q ix -F tsv /dev/null
+	rm -f rejects summary.json
 	run 1 "$load" --write $mode --rejects rejects --summary summary.json \
 		ix labelled.tsv bad.tsv
 	case $mode in
@@ -107,12 +108,14 @@ done
 if [ -n "${SX_TEXT-}" ]; then
 	mkdir texts
 	for ((i = 0; i < 300; i++)); do echo "text number $i of three hundred" >texts/$i; done
+	rm rejects
 	run 1 "$load" -q --rejects rejects -r texts-ix texts/7 texts
 	printf 'texts/7\tthe label is already in use\n' | diff - rejects || fail 'a text twice'
 fi
 # A row of a file stands on the line after the last row of the file before.
 head -1 good.tsv >a.tsv
 { printf '%s\t%s\n' $((largest + 1)) ${fp}0; head -1 good.tsv; } >c.tsv
+rm rejects
 run 1 "$load" -q --rejects rejects --write rebuild places a.tsv c.tsv
 diff - rejects <<END || fail 'the place of a row'
 c.tsv:1	fingerprint: expected 1 to 16 hexadecimal digits, found 17
@@ -129,6 +132,7 @@ says 'simidx-load: no/such/file: cannot write'
 # order far from that of the ids: each one once, and piece by piece in order.
 awk 'BEGIN { for (i = 0; i < 300000; i++) { k = i % 150000 * 7919 % 150000
 	printf "%d\t%016x\t%s\n", k, i, i % 3 == 1 ? "l" k : "" } }' >twice.tsv
+rm rejects
 run 1 "$load" -q --rejects rejects new twice.tsv
 awk -F '[:\t]' '{ print $2 }' rejects >lines
 seq 150001 300000 >want
@@ -171,19 +175,22 @@ summary_has() {
 		grep -qF "$text" summary.json || fail "summary without $text"
 	done
 }
+rm summary.json
 run 2 "$load" -q --summary summary.json --from missing new
 says 'simidx-load: missing: no index: No such file'
 summary_has '"exit":2' '"stored":0'
+rm summary.json
 run 2 "$load" -q --summary summary.json --max-errors 2 new good.tsv bad.tsv
 says 'simidx-load: more than 2 rows were rejected (--max-errors)'
 summary_has '"exit":2' '"stored":0' '"rejected":3'
 mkfifo pipe
+rm summary.json
 "$load" -q --write insert --summary summary.json new -F tsv pipe 2>/dev/null &
 loader=$!
 exec 3>pipe
 awk 'BEGIN { for (i = 0; i < 150000; i++) printf "%d\t%016x\n", i, i }' >&3
 until_holds new 100000
-[ -e summary.json ] && [ ! -s summary.json ] || fail 'an old summary during a load'
+[ -e summary.json ] && [ ! -s summary.json ] || fail 'a summary during a load'
 kill -TERM $loader
 wait $loader
 exec 3>&-

@@ -26,6 +26,7 @@ left_as_it_was() {
 # The size of the input is known: it is not read to its end. Later rows could be shorter, so what
 # is only a little too large is found out at the end.
 for input in all.fps ${SX_ZLIB:+all.fps.gz}; do
+	rm -f summary
 	run 2 "$load" --summary summary --tmpdir . small/index -F lines $input
 	says 'MB are needed beside small/index, '
 	says 'simidx-load: small/index: nothing has changed'

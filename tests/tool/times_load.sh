@@ -61,6 +61,7 @@ for how in rebuild insert; do
 		'header.csv --header --delimiter ; --time when'; do
 		rm -rf all
 		# shellcheck disable=SC2086
+		rm -f summary
 		run 0 "$load" --times --write $how --summary summary all $input
 		says 'simidx-load: 3 rows have times in the future (first: '
 		grep -q '"touched":0,.*"future":3,' summary || fail "future times are not counted: $input"
@@ -216,6 +217,7 @@ times_of seen <<<'0=1970-01-01T00:05:00Z 1=1970-01-01T00:03:21Z'
 run 0 "$load" --mode replace --fp-field 2 --id-field 1 --time 3 seen -F tsv - <<<$'1\tffff0000\t'
 times_of seen <<<'0=1970-01-01T00:05:00Z 1=-'
 for ((i = 1; i <= 50; i++)); do printf 'ffff000%x\t%d\n' $((1 << i % 4)) $((i * 10)); done >many.tsv
+rm -f summary
 run 0 "$load" --mode if-new --touch --commit 7 --merge always --summary summary --fp-field 1 --time 2 seen many.tsv
 sums_up '0 documents inserted; index has 2; 50 near-duplicates, 50 touched'
 grep -q '"stored":0,"documents":2,.*"near":50,"touched":50,' summary || fail 'the summary of a touch'
@@ -236,6 +238,7 @@ sed 's/\t100/\t200/' first.tsv >again.tsv
 for key in --label-field --id-field; do
 	rm -rf own
 	run 0 "$load" -q --times --mode if-new --touch --fp-field 1 $key 2 --time 3 own first.tsv
+	rm -f summary
 	run 0 "$load" --mode if-new --touch --emit all --summary summary --fp-field 1 $key 2 --time 3 own again.tsv
 	output </dev/null
 	sums_up '0 documents inserted; index has 3; 3 already there, 3 touched'
