@@ -65,6 +65,16 @@ run 1 "$load" grown --from shard1
 says '50,000 of the documents that are taken over were left out, as their ids or labels are in use (--on-duplicate first does so without an error)'
 run 0 "$load" -q --on-duplicate first grown --from shard1
 same_as_whole grown
+# Two shards with other ids, and a label that is in both.
+run 0 "$load" -q labels1 -F tsv - <<<$'1\t01\tone\n2\t02\tboth'
+run 0 "$load" -q labels2 -F tsv - <<<$'3\t03\tboth\n4\t04\tfour'
+run 1 "$load" --from labels1 --from labels2 both
+says '1 of the documents that are taken over was left out, as their ids or labels are in use'
+run 0 "$query" dump both
+cut -f 1,3 out | diff - <(printf '1\tone\n2\tboth\n4\tfour\n') || fail 'a label of two shards'
+run 0 "$load" -q --on-duplicate first --from labels2 --from labels1 both2
+run 0 "$query" dump both2
+cut -f 1,3 out | diff - <(printf '1\tone\n3\tboth\n4\tfour\n') || fail 'the first one does not stay'
 run 2 "$load" --from missing new
 says 'simidx-load: missing: '
 run 0 "$load" -q --bits 32 narrow -F lines - <<<01234567
