@@ -171,6 +171,7 @@ int simidx_check_pages(const char *path, unsigned flags,
 /**
  * Copy a snapshot of a live index to a new directory, without free pages, and verify the copy as
  * simidx_verify() does. A copy that is not sound is removed, so that it is not taken for a backup.
+ * Only the owner can read the copy, whoever can read the index.
  *
  * @param destination  must not exist, or be an empty directory, and not be inside the index;
  *                     appears only when the copy is complete, verified and synced

@@ -15,6 +15,13 @@ run 0 "$query" dump copy
 same out first.tsv
 run 0 "$query" search copy -k 0 "$(cut -f 2 first.tsv | head -1)"
 
+# Only the owner can read a copy, whatever the umask and the permissions of the index.
+umask 022
+run 0 "$load" -q --permissions 0664 shared -F tsv - <<<$'1\t01'
+run 0 "$query" backup shared private
+[ "$(stat -c %a shared shared/data.mdb private private/data.mdb | paste -sd ' ')" = '775 664 700 600' ] ||
+	fail "permissions of a copy: $(stat -c "%n %a" private private/*)"
+
 # Somebody adds 200,000 documents meanwhile: a backup holds whole batches.
 mkfifo pipe
 "$load" -q --write insert live -F tsv - <pipe &
