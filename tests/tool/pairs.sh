@@ -267,6 +267,18 @@ END
 {"id1":1,"fp1":"00000000000000aa","id2":2,"fp2":"00000000000000aa","distance":0}
 END
 fi
+# Where they are compared, and one of both is not known, the distance is null.
+if [ -n "${SX_JSON-}" ] && [ -n "${SX_TEXT-}" ]; then
+	for n in 1 2 3; do
+		printf '{"id":%d,"text":"first%d %s"}\n' $n $n "$(seq -s ' ' 300)"
+	done >long.jsonl
+	run 0 "$load" -q long long.jsonl
+	"$query" dump --format full long | sed '/^{"id":2,/s/"fp2":"[^"]*"/"fp2":null/' >long.full
+	run 0 "$load" -q partly -F full long.full
+	run 0 "$query" --json pairs partly
+	[ "$(grep -c '"id[12]":2,.*"distance2":null}$' out)" -eq 2 ] || fail "second distances: $(cat out)"
+	[ "$(grep -cE '"distance2":[0-9]{1,2}}$' out)" -eq 1 ] || fail "second distances: $(cat out)"
+fi
 
 # The pairs of many documents are those that searches find.
 "$helpers/linear_scan" documents 30000 7 >many.tsv
