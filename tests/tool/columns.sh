@@ -265,6 +265,14 @@ dump_of by.id <<'END'
 0	000000000000000a	a
 1	000000000000000b	b
 END
+# Nor is a number that can be no id an id there; another one is.
+printf '{"id":%s,"url":"/%s","fp":"%s"}\n' -2 x 0a 9.5 y 0b 7 z 0c >numbers.jsonl
+run 0 "$load" -q by.url2 --label-field url numbers.jsonl
+dump_of by.url2 <<'END'
+0	000000000000000a	/x
+1	000000000000000b	/y
+7	000000000000000c	/z
+END
 
 # Numbers or strings; jansson's own numbers end at 2^63-1.
 cat >dec.jsonl <<'END'
