@@ -232,6 +232,13 @@ run 0 "$dedup" small.jsonl
 says 'the largest groups'
 says '       19  small.jsonl:10  t1 t2'
 ! grep -q warning err || fail 'a warning for 50 rows'
+# One of which ten are left out is told, and none of which nine are.
+seq 11 | sed 's/.*/{"text":"one two three four five six"}/' >eleven.jsonl
+head -10 eleven.jsonl >ten.jsonl
+run 0 "$dedup" eleven.jsonl
+says '       10  eleven.jsonl:1  one two'
+run 0 "$dedup" ten.jsonl
+! grep -q 'the largest groups' err || fail 'a group of nine is told'
 run 0 "$dedup" --stream rows.jsonl
 ! grep -q 'the largest groups' err || fail 'small groups are told'
 
