@@ -113,12 +113,16 @@ awk 'NR == FNR { kept[$1]; next } ($1 in kept) && ($2 in kept) && $2 < $1 && $3 
 mv misses evidence
 of line | sort -n | cmp - expected || fail 'near misses are missing'
 
-# Excerpts: both have the first difference.
+# Excerpts: both have the first difference; those of equal texts are how these begin.
 rm -f evidence
 run 0 "$dedup" -q --stream --evidence evidence --evidence-texts 30 rows.jsonl
 [ "$(of excerpt | awk 'length($0) <= 30' | wc -l)" -eq "$(wc -l <evidence)" ] || fail 'long excerpts'
 paste -d'|' <(of rule) <(of excerpt) <(of excerpt2) |
 	awk -F'|' '($1 == "equal") != ($2 == $3) || $2 == "-" || $3 == "-" { exit 1 }' || fail 'excerpts'
+sed 's/.*"text":"//; s/"}$//' rows.jsonl | cut -c 1-30 >begins
+paste -d'|' <(of rule) <(of line) <(of excerpt) |
+	awk -F'|' 'NR == FNR { begin[NR] = $0; next } $1 == "equal" && $3 != begin[$2] { exit 1 }' begins - ||
+	fail 'excerpts of equal texts'
 
 # Earlier runs and other indexes: by sketches, texts and fingerprints.
 head -200 rows.jsonl >first.jsonl
