@@ -67,6 +67,25 @@ labelled 25000 | run 0 "$load" -q fits -F tsv -
 run 0 "$load" -q --tmpdir . --from fits small/index
 rm -r small/index
 
+# So do notes, which have 100,000 bytes each.
+noted() {
+	awk -v n="$1" 'BEGIN {
+		printf "{\"format\":\"simidx-dump\",\"version\":1,\"bits\":64,\"ids\":true,\"fp2\":false,"
+		printf "\"notes\":true,\"plan\":\"4x16\",\"layout\":\"blocks\",\"fill\":90,\"profile\":\"\","
+		printf "\"check_fps\":[],\"next_id\":%d,\"documents\":%d,\"labels\":0}\n", n, n
+		for (i = 0; i < n; i++)
+			printf "{\"id\":%d,\"fp\":\"%x\",\"note\":\"%0100000d\"}\n", i, i, i
+		printf "{\"documents\":%d}\n", n
+	}'
+}
+if [ -n "${SX_JSON-}" ]; then
+	run 2 "$load" --tmpdir . small/index -F full - < <(noted 150)
+	says 'MB are needed beside small/index, '
+	left_as_it_was '' "$empty"
+	run 0 "$load" -q --tmpdir . small/index -F full - < <(noted 80)
+	rm -r small/index
+fi
+
 # Into an index that is there.
 run 0 "$load" -q small/index -F lines few.fps
 "$query" dump small/index >before
