@@ -184,6 +184,7 @@ run 0 "$load" -q --times -F dump many many.tsv
 cp -r many kept
 syncs=$(count_calls sync "$query" delete many --older-than 3000)
 [ "$syncs" -ge 6 ] || fail "only $syncs calls of sync"
+locks=$(awk '$1 == "lock" { print $2 }' counts)
 awk -F '\t' '$1 % 4 == 0 || $1 % 4 == 3 { print $1 }' many.tsv >expected
 run 0 "$query" dump many
 cut -f 1 out | cmp - expected || fail 'not what is left of many'
@@ -203,6 +204,17 @@ cp -r kept killed
 run 2 with_fault sync $((syncs - 1)) once "$query" delete killed --older-than 3000
 says ' old documents were deleted; some may be left'
 grep -q '^simidx-query: killed: [1-9]' err || fail 'not told how many are deleted'
+# So does one that another writer, who is in the way from some moment on, lets wait too long (11 is
+# EAGAIN): of all documents that are gone then. The moment is the last one at which that matters.
+for ((n = locks; n; n--)); do
+	rm -rf killed
+	cp -r kept killed
+	FAIL_ERRNO=11 with_fault lock "$n" on "$query" delete killed --older-than 3000 --wait 10 2>err || break
+done
+says 'simidx-query: killed is locked by another writer'
+gone=$((150000 - $("$query" dump killed | wc -l)))
+[ "$gone" -gt 0 ] && [ "$(grep ' deleted; some may be left$' err | tr -cd 0-9)" = "$gone" ] ||
+	fail "$gone documents are gone beside another writer: $(cat err)"
 run 2 with_fault sync 1 once "$query" delete kept --older-than 3000
 says 'simidx-query: kept'
 ! grep deleted err || fail 'nothing was deleted, and something is told of it'
