@@ -123,7 +123,7 @@ static int open_path(struct dd_index *index, const char *path, enum simidx_dedup
 	if (kind == SIMIDX_DEDUP_FINGERPRINTS && !*info.profile && info.bits != options->bits)
 		return tl_error("%s: its fingerprints have %u bits: --bits %u is needed",
 				options->index, info.bits, info.bits);
-	if (options->index && !info.next_id)
+	if (options->index && !options->resume && !info.next_id)
 		tell_new(options->index);
 	index->first_id = info.next_id;
 	return choose(index, &info);
