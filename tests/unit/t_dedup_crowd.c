@@ -4,29 +4,17 @@
 /* Texts with more candidates than they are compared with, none of which is near enough. */
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <simidx_dedup.h>
 
 #include "support/sxt.h"
 #include "support/sxt_dedup.h"
+#include "support/sxt_fixture.h"
 
 #define ROWS 100
 #define WORDS 400
 #define TEXT_SIZE (WORDS * 8)
-
-static char *dir;
-
-static void set_up(void)
-{
-	dir = sxt_dir_make();
-}
-
-static void tear_down(void)
-{
-	free(dir);
-}
 
 static int hear(void *ctx, const simidx_dedup_row *row, const simidx_dedup_near *near, size_t n)
 {
@@ -63,11 +51,11 @@ static uint64_t count_exhausted(size_t batch, unsigned threads, unsigned flags)
 	simidx *index;
 
 	snprintf(name, sizeof(name), "%zu-%u-%u", batch, threads, flags);
-	sxt_dedup_index(dir, name, SIMIDX_DEDUP_TEXTS, 0, &index, &writer);
+	sxt_dedup_index(t_dir, name, SIMIDX_DEDUP_TEXTS, 0, &index, &writer);
 	options.threads = threads;
 	options.batch_rows = batch;
 	options.flags = flags;
-	options.tmpdir = dir;
+	options.tmpdir = t_dir;
 	options.calls.ctx = &n_kept;
 	options.calls.decided = hear;
 	ck_assert_sx(simidx_dedup_open(index, writer, &options, &dedup, &err), SIMIDX_OK);
@@ -109,4 +97,4 @@ static const sxt_test tests[] = {
 	{ &test_exhausted, 0, 1 },
 };
 
-SXT_SUITE(dedup_crowd, set_up, tear_down);
+SXT_SUITE(dedup_crowd, sxt_set_up_path, sxt_tear_down);

@@ -12,18 +12,13 @@
 #include "support/sxt.h"
 #include "support/sxt_fixture.h"
 
-static char *dir;
 static simidx *old;
 static sx_repair_claims claims;
 
 static void set_up(void)
 {
-	char *path;
-
-	dir = sxt_dir_make();
-	path = sxt_path(dir, "old");
-	ck_assert_sx(simidx_create(path, NULL, &old, NULL), SIMIDX_OK);
-	free(path);
+	sxt_set_up_path();
+	ck_assert_sx(simidx_create(t_path, NULL, &old, NULL), SIMIDX_OK);
 	sx_repair_claims_begin(&claims, 1);
 }
 
@@ -31,7 +26,7 @@ static void tear_down(void)
 {
 	free(claims.former.at);
 	simidx_close(old);
-	free(dir);
+	sxt_tear_down();
 }
 
 static void claim(sx_repair *repair, enum sx_repair_source source, uint64_t fp)
