@@ -33,7 +33,7 @@ endif
 # No compiler is set for .sh: scripts run by their first line.
 TEST_EXTENSIONS = .sh
 # What hangs fails, and the others go on.
-LOG_COMPILER = timeout -k 9 1200
+LOG_COMPILER = timeout --foreground -k 9 1200
 SH_LOG_COMPILER = $(LOG_COMPILER)
 
 # ---------------------------------------------------------------------------------------------

@@ -92,6 +92,7 @@ done
 # away while the last one is done.
 cp -r old ix2
 n=$(count_calls write "$load" -q --write insert --merge never ix2 rest.lines -F lines)
+pages=$((n - 1))
 rm -r ix2
 cp -r old ix2
 run 2 with_fault write "$n" gone "$load" -q --write insert --merge never ix2 rest.lines -F lines
@@ -139,7 +140,7 @@ says "simidx-load: seen: 'simidx-query stats seen' shows 3 documents if it is st
 
 # It was away before: the pages are not there, and so the commit is not.
 cp -r old ix3
-run 2 with_fault write "$((n - 1))" on "$load" -q --write insert --merge never ix3 rest.lines -F lines
+run 2 with_fault write "$pages" on "$load" -q --write insert --merge never ix3 rest.lines -F lines
 says 'simidx-load: ix3: holds 700 documents; of this input 0 rows were committed'
 [ "$(documents ix3)" = 700 ] || fail 'a commit is there that cannot be'
 

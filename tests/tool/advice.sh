@@ -387,6 +387,32 @@ grep -q 'mine.tsv: is an input, and standard output, too: name another file afte
 cmp fps.tsv mine.tsv || fail 'what was there is changed'
 "$load" -q fresh mine.tsv >>mine.tsv || fail 'nothing is printed'
 rm -r fresh
+# A summary of an earlier run is replaced, and what is no file may be named twice.
+run 0 "$load" -q --summary sums fresh fps.tsv
+run 1 "$load" -q --summary sums fresh fps.tsv
+says 'is already in use'
+[ "$(wc -l <sums)" -eq 1 ] && grep -q '"rejected":5' sums || fail "$(cat sums)"
+run 1 "$load" -q --rejects /dev/null --summary /dev/null fresh fps.tsv
+says 'is already in use'
+"$load" -q --summary /dev/stdout fresh fps.tsv 2>/dev/null | grep -q '"rejected":5' || fail 'a summary to a pipe'
+rm -r fresh
+if [ -n "${SX_TEXT-}" ]; then
+	# What is written is no input, wherever it is.
+	mkdir written
+	cp docs/1 written/text
+	printf '%s\n' written/text written/rejects >list
+	run 0 "$load" -q --rejects written/rejects -r in-directory written
+	[ "$("$query" dump in-directory | wc -l)" -eq 1 ] || fail 'a file of --rejects is an input'
+	run 0 "$load" -q --rejects written/rejects --files-from list in-list
+	[ "$("$query" dump in-list | wc -l)" -eq 1 ] || fail 'a file of --rejects is an input of a list'
+	for i in 1 2; do
+		run 0 "$load" -q --resume --summary written/sums --exclude rejects -r resumed written
+		[ "$("$query" dump resumed | wc -l)" -eq 1 ] || fail "a file of --summary is an input of run $i"
+	done
+	rm written/sums written/rejects
+	"$load" -q --mode if-new --emit new -r in-stdout written >>written/text 2>err && fail 'reads what it writes'
+	grep -q 'written/text: is an input, so nothing can be written to it' err || fail "$(cat err)"
+fi
 run 2 "$query" stats ixx
 says 'ixx: is ix meant?'
 run 2 "$query" pairs fps.tsv docs/1
@@ -453,7 +479,7 @@ run 2 "$query" clusters docs/1 docs/2
 says "clusters: 'docs/1' is a file and no index; simidx-dedup compares files"
 run 2 "$query" search --accept ix plain.txt
 says "--accept: expected a number in 0..32640, found 'ix', the name of a file or index: the value is missing"
-for index in localhost:6379 redis.example.org:80; do
+for index in localhost:6379 redis.example.org:9090; do
 	run 2 "$dedup" --stream --index $index fps.tsv
 	says "'$index': an index in an engine is named redis://HOST:PORT/NAME or hbase://HOST:PORT/NAME"
 	[ ! -e $index ] || fail 'a directory was made'
@@ -521,6 +547,8 @@ shows 'dedup --threads 4 "a b.txt"' "$dedup" -j4 'a b.txt'
 shows 'dedup --threads 4 "a b.txt"' "$dedup" -j 4 'a b.txt'
 shows 'dedup --keep first a b' "$dedup" -keep first a b
 shows 'dedup --drop-list a' "$dedup" --dry-run a
+shows 'dedup --similarity .5 "" a' "$dedup" --threshold .5 '' a
+shows 'query dump --json redis://u:***@h/pages' "$query" dump --csv 'redis://u:a b?c@d@h/pages'
 shows 'dedup --files-from list' "$dedup" --file-list list
 shows 'dedup --stream --index seen a b' "$dedup" --index seen a b
 shows 'dedup --stream --index seen a' "$dedup" --stream -i seen a
@@ -665,6 +693,9 @@ done
 printf '\377\376a\0' >wide.csv
 run 2 "$load" new wide.csv
 says 'wide.csv: is UTF-16: iconv -f UTF-16 -t UTF-8 FILE | ... -F csv - reads it'
+# Bytes may be anything: these are a number.
+printf '\377\376\0\0\0\0\0\0\1\0\0\0\0\0\0\0' >wide.bin
+run 0 "$load" -q -F bin numbers wide.bin
 run 1 "$load" -F lines --fp-encoding dec new - <<<99999999999999999999
 grep -q 'of decimal numbers' err && fail 'advice that was taken'
 [ ! -e new ] || fail 'an index was made of nothing'

@@ -92,11 +92,26 @@ static int was_given(const char *option, size_t n)
 	return 0;
 }
 
-static void put_word(FILE *out, const char *before, const char *word, const char *otherwise)
+/* A word as a shell takes it; a password in it, whatever that has, is not shown. */
+static void put_quoted(FILE *out, const char *word)
 {
 	char room[TL_PATH_WORD_SIZE];
+	const char *user = strstr(word, "://"), *at = strrchr(word, '@');
+	const char *colon = user && at > user ? memchr(user + 3, ':', (size_t)(at - user) - 3) :
+						NULL;
 
-	fprintf(out, " %s%s", word ? before : "", word ? tl_path_word(word, room) : otherwise);
+	if (colon)
+		fprintf(out, "%.*s:***%s", (int)(colon - word), word, at);
+	else
+		fputs(*word ? tl_path_word(word, room) : "\"\"", out);
+}
+
+static void put_word(FILE *out, const char *before, const char *word, const char *otherwise)
+{
+	fputc(' ', out);
+	fputs(word ? before : otherwise ? otherwise : "", out);
+	if (word)
+		put_quoted(out, word);
 }
 
 static void put_inputs(FILE *out)
@@ -161,13 +176,13 @@ static int is_mended(void)
 
 static void put_mended(FILE *out, const char *word)
 {
-	char room[TL_PATH_WORD_SIZE];
 	const char *rest = mended.at + mended.n;
 	size_t n = strlen(mended.right);
 
 	n -= n && mended.right[n - 1] == ' ' && !*rest;
-	fprintf(out, " %.*s%.*s%s", (int)(mended.at - word), word, (int)n, mended.right,
-		*rest ? tl_path_word(rest, room) : "");
+	fprintf(out, " %.*s%.*s", (int)(mended.at - word), word, (int)n, mended.right);
+	if (*rest)
+		put_quoted(out, rest);
 }
 
 /* What was typed, mended. */

@@ -15,6 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Ports of servers have so many digits. */
+#define PORT_DIGITS 4
+
 int tl_path_is_uri(const char *path)
 {
 	size_t n = strspn(path, "abcdefghijklmnopqrstuvwxyz0123456789-");
@@ -33,8 +36,8 @@ int tl_path_refuse_scheme(const char *path)
 		    access(path, F_OK))
 			return tl_usage_error("'%s' is a directory; an index in an engine is "
 					      "named %s//HOST/NAME", path, schemes[i]);
-	/* HOST:PORT */
-	if (*colon == ':' && colon > path && colon[1] &&
+	/* HOST:PORT, and not a time. */
+	if (*colon == ':' && colon > path && strlen(colon) > PORT_DIGITS &&
 	    !colon[1 + strspn(colon + 1, "0123456789")] && access(path, F_OK))
 		return tl_usage_error("'%s': an index in an engine is named redis://HOST:PORT/NAME "
 				      "or hbase://HOST:PORT/NAME", path);

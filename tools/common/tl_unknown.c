@@ -113,7 +113,7 @@ void tl_unknown_refuse(const struct tl_unknown *unknown)
 	if (later || owner)
 		refuse_before(letter, spelled, later, owner);
 	else if (letter == '=')
-		tl_usage_error("a letter has its value without '=': '%s'", next);
+		tl_usage_error("a letter has its value without '=': '%s'", next ? next : spelled);
 	else if (letter && strchr("fi", letter) && next && is_file(next))
 		tl_usage_error("unknown option '-%c'; files stand without an option", letter);
 	else if (asks_for_json(unknown, spelled))

@@ -104,7 +104,7 @@ int dd_check_outputs(const struct dd_options *options)
 {
 	const struct in_files_options *inputs = &options->inputs;
 	int adds = options->index != NULL, goes_on = options->resume;
-	const struct in_written written[] = {
+	struct in_written written[] = {
 		in_written_look("--dups", options->dups, adds),
 		in_written_look("--evidence", options->evidence, adds),
 		in_written_look("--list-binary", options->list_binary, goes_on),
@@ -115,13 +115,14 @@ int dd_check_outputs(const struct dd_options *options)
 	const size_t n = sizeof(written) / sizeof(written[0]);
 	int code;
 
+	written[n - 1].begins = IN_WRITTEN_SUMMARY;
 	look_at_name(options);
 	look_at_missing(options);
 	code = in_written_check_inputs(written, n, inputs, 1);
 	for (size_t i = 0; !code && i < n; i++)
 		code = check_written(&written[i], options);
 	if (!code)
-		code = in_written_check(written, n, options->index);
+		code = in_written_check(written, n, options->index, 1);
 	if (!code)
 		code = check_lines(&written[0], options->json);
 	return code ? code : check_lines(&written[1], 1);

@@ -207,8 +207,8 @@ static const struct tl_option output_rows[] = {
 	{ 0, "summary", "FILE", TL_TEXT(struct dd_options, summary),
 	  .help = "write counts, times and sizes to FILE as JSON",
 	  .more = "Write counts, times and sizes to FILE as JSON, also when the run fails or is "
-		  "interrupted. FILE must be new or empty, and no input; with --resume a line is "
-		  "added to it." },
+		  "interrupted. FILE must be new or empty, or have an earlier summary, and be no "
+		  "input; with --resume a line is added to it." },
 	{ 0, "list-binary", "FILE", TL_TEXT(struct dd_options, list_binary),
 	  .help = "write names of files that are no texts to FILE",
 	  .more = "Write the name of each file that is no text to FILE, a line each, as --stream "

@@ -20,7 +20,7 @@ int dd_report_begin(struct dd_report *report, const struct dd_options *options)
 	report->options = options;
 	if (tl_report_open(options->rejects, "ae", &report->rejects) ||
 	    tl_report_open(options->list_binary, "ae", &report->binary) ||
-	    tl_report_open(options->summary, "ae", &report->summary))
+	    tl_report_open(options->summary, options->resume ? "ae" : "we", &report->summary))
 		return TL_TROUBLE;
 	if (report->rejects)
 		in_guard_add_output(fileno(report->rejects), 0);

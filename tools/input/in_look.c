@@ -237,7 +237,7 @@ int in_look_into(const char *path, const struct in_format *format, int is_hex,
 	while (bytes && n + 4 <= LOOKED_AT &&
 	       in_source_read(&source, bytes + n, LOOKED_AT - n, &got) == IN_ROW)
 		n += got;
-	is_odd = n > 0 && in_look_at(path, format, bytes, n, reason);
+	is_odd = n > 0 && format != &in_format_bin && in_look_at(path, format, bytes, n, reason);
 	/* Columns may have objects, and bytes may be anything: but hardly so. */
 	if (n > 0 && format == &in_format_bin && shape_of(bytes, n) == OBJECT_LINE) {
 		snprintf(reason, IN_LOOK_SIZE, "%s", OBJECT_ADVICE);

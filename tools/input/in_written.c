@@ -7,6 +7,7 @@
 #include "common/tl_path.h"
 #include "input/in_guard.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -57,7 +58,21 @@ int in_written_check_inputs(const struct in_written *written, size_t n,
 	return code;
 }
 
-static int check_one(const struct in_written *written, const char *index)
+/* Whether a file begins as the option writes it. */
+static int is_own(const struct in_written *written)
+{
+	size_t n = written->begins ? strlen(written->begins) : 0;
+	FILE *file = n ? fopen(written->path, "re") : NULL;
+	char bytes[16];
+	int is = file && n <= sizeof(bytes) && fread(bytes, 1, n, file) == n &&
+		 memcmp(bytes, written->begins, n) == 0;
+
+	if (file)
+		fclose(file);
+	return is;
+}
+
+static int check_one(const struct in_written *written, const char *index, int prints)
 {
 	const char *path = written->path, *option = written->option;
 
@@ -66,30 +81,35 @@ static int check_one(const struct in_written *written, const char *index)
 	if (index && strcmp(path, index) == 0)
 		return tl_usage_error("%s and the index have the same name", option);
 	/* What is no file, such as /dev/null, may be both. */
-	if (!S_ISCHR(written->status.st_mode) && is_same("-", STDOUT_FILENO, &written->status))
+	if (prints && !S_ISCHR(written->status.st_mode) &&
+	    is_same("-", STDOUT_FILENO, &written->status))
 		return tl_error("%s: is standard output, so %s cannot write to it", path, option);
 	if (!written->is_there)
 		return 0;
 	if (in_guard_is_file(path))
 		return tl_error("%s: is a file of the index, so %s cannot write to it", path,
 				option);
-	if (written->status.st_size && !written->may_have_lines)
+	if (written->status.st_size && !written->may_have_lines && !is_own(written))
 		return tl_error("%s: is not empty, and %s replaces nothing: name another file, or "
 				"move that one away", path, option);
 	return 0;
 }
 
-int in_written_check(const struct in_written *written, size_t n, const char *index)
+static int are_same(const struct in_written *a, const struct in_written *b)
+{
+	return a->path && b->path && strcmp(a->path, "-") && !S_ISCHR(a->status.st_mode) &&
+	       (strcmp(a->path, b->path) == 0 || tl_path_is_same(a->path, b->path));
+}
+
+int in_written_check(const struct in_written *written, size_t n, const char *index, int prints)
 {
 	int code = 0;
 
 	for (size_t i = 0; !code && i < n; i++)
-		code = check_one(&written[i], index);
+		code = check_one(&written[i], index, prints);
 	for (size_t i = 0; !code && i < n; i++)
 		for (size_t j = 0; !code && j < i; j++)
-			if (written[i].path && written[j].path && strcmp(written[i].path, "-") &&
-			    (strcmp(written[i].path, written[j].path) == 0 ||
-			     tl_path_is_same(written[i].path, written[j].path)))
+			if (are_same(&written[i], &written[j]))
 				code = tl_usage_error("%s and %s need a file each",
 						      written[j].option, written[i].option);
 	return code;

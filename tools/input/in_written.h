@@ -17,6 +17,7 @@
 struct in_written {
 	const char *option, *path; /* NULL: not given */
 	int may_have_lines;        /* more are added */
+	const char *begins;        /* a file that begins so is replaced; NULL: none is */
 	int is_there;              /* as a regular file */
 	struct stat status;
 };
@@ -37,9 +38,13 @@ int in_written_check_inputs(const struct in_written *written, size_t n,
  * None is standard output by another name, the index, a file of it or that of another option, and
  * none has bytes unless lines are added.
  *
- * @param index  which there is or will be; NULL = none
+ * @param index   which there is or will be; NULL = none
+ * @param prints  whether something else goes to standard output
  * @return 0, or TL_TROUBLE with a message
  */
-int in_written_check(const struct in_written *written, size_t n, const char *index);
+int in_written_check(const struct in_written *written, size_t n, const char *index, int prints);
+
+/** How a summary begins: that of an earlier run is replaced. */
+#define IN_WRITTEN_SUMMARY "{\"exit\":"
 
 #endif /* IN_WRITTEN_H */

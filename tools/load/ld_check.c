@@ -214,14 +214,15 @@ static int check_uri(const struct ld_options *options)
 /* What others have is not written over. */
 static int check_written(const struct ld_options *options)
 {
-	const struct in_written written[] = {
+	struct in_written written[] = {
 		in_written_look("--rejects", options->rejects, options->resume),
 		in_written_look("--summary", options->summary, options->resume)
 	};
 	int prints = count_outputs(options) > 0;
 
+	written[1].begins = IN_WRITTEN_SUMMARY;
 	if (in_written_check_inputs(written, 2, &options->inputs, prints) ||
-	    in_written_check(written, 2, options->index))
+	    in_written_check(written, 2, options->index, prints))
 		return TL_TROUBLE;
 	return TL_PROCEED;
 }

@@ -273,8 +273,8 @@ static const struct tl_option report_rows[] = {
 	{ 0, "summary", "FILE", TL_TEXT(struct ld_options, summary),
 	  .help = "write counts, times and sizes to FILE as JSON",
 	  .more = "Write counts, times and sizes to FILE as JSON, also when the load fails or is "
-		  "interrupted. '-' is standard output. FILE must be new or empty, and no input; "
-		  "with --resume a line is added to it." },
+		  "interrupted. '-' is standard output. FILE must be new or empty, or have an "
+		  "earlier summary, and be no input; with --resume a line is added to it." },
 	{ 'q', "quiet", NULL, TL_FLAG(struct ld_options, quiet),
 	  .help = "print errors only" },
 	{ TL_HELP_ROW },

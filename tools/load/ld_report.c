@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <simidx_load.h>
 
@@ -32,12 +33,15 @@ int ld_report_begin(struct ld_report *report, const struct ld_options *options)
 	report->wants_progress = tl_progress_wanted();
 	ld_report_phase(report, "read");
 	if (tl_report_open(options->rejects, "ae", &report->rejects) ||
-	    tl_report_open(options->summary, "ae", &report->summary))
+	    tl_report_open(options->summary, options->resume ? "ae" : "we", &report->summary))
 		return TL_TROUBLE;
-	if (report->rejects)
-		in_guard_add_output(fileno(report->rejects), 0);
-	if (report->summary)
-		in_guard_add_output(fileno(report->summary), 0);
+	if (report->rejects && report->rejects != stdout)
+		in_guard_add_output(fileno(report->rejects), options->resume);
+	if (report->summary && report->summary != stdout)
+		in_guard_add_output(fileno(report->summary), options->resume);
+	if (options->emit != LD_EMIT_NONE || report->rejects == stdout ||
+	    report->summary == stdout)
+		in_guard_add_output(STDOUT_FILENO, 0);
 	return 0;
 }
 
