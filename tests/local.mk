@@ -30,7 +30,7 @@ if HAVE_ZSTD
 AM_TESTS_ENVIRONMENT += SX_ZSTD=1; export SX_ZSTD;
 endif
 
-# No compiler is set for .sh: scripts run by their first line.
+# Scripts run by their first line.
 TEST_EXTENSIONS = .sh
 # What hangs fails, and the others go on.
 LOG_COMPILER = timeout --foreground -k 9 1200

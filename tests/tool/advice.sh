@@ -263,9 +263,9 @@ says "unknown option '-r'; the files of a directory are named: --text DIR/*"
 run 2 "$query" plan -n 1000000
 says "unknown option '-n'; is --documents meant?"
 run 2 "$query" plan --documents 100 million
-says "plan: 'million' is no operand: numbers are such as 5000, 50M or 1e9"
+says '--documents 100 million: numbers are such as 5000, 50M or 1e9'
 run 2 "$load" --expect 50 million ix file
-says "'million' is no operand"
+says '--expect 50 million: numbers are such as'
 run 2 "$query" review --limit 5 file
 says "unknown option '--limit'; is --sample meant?"
 run 2 "$load" --repair ix
@@ -415,6 +415,12 @@ if [ -n "${SX_TEXT-}" ]; then
 fi
 run 2 "$query" stats ixx
 says 'ixx: is ix meant?'
+run 2 "$query" stats ix2
+says "ix2: 'simidx-load ix2 INPUT' makes an index"
+printf '1\t%016x\tmillion\n' 5 >words.tsv
+run 0 "$load" -q worded words.tsv
+run 0 "$query" get worded --label million
+run 0 "$load" -q million words.tsv
 run 2 "$query" pairs fps.tsv docs/1
 says "pairs: 'fps.tsv' is a file and no index; 'simidx-query similar A B' compares two texts"
 run 2 "$query" delete ix --id 1,2
@@ -503,7 +509,7 @@ printf 'ff\n' | run 1 "$load" --mode replace -F lines ix -
 says '; --label-field names a member that is one'
 for index in sqlite:new.db file:///new lmdb:new; do
 	run 2 "$load" $index fps.tsv
-	says "'$index': an index is a directory, named without ${index%%:*}:"
+	says "'$index': an index is a directory, named without ${index%%:*}:; ./$index is one"
 done
 run 1 "$query" search ix 0123456789abcde
 says '0123456789abcde has 15 of 16 digits: searched as 00123456789abcde'
@@ -794,6 +800,8 @@ if [ -n "${SX_TEXT-}" ]; then
 	says "$each"
 	run 0 "$load" whole plain.txt
 	says "$each"
+	run 0 "$load" whole docs/1
+	grep -q 'each file is one' err && fail 'one more text'
 	run 0 "$load" two-texts docs/1 plain.txt
 	grep -q 'each file is one' err && fail 'two files are not one'
 	echo docs/1 >names
@@ -829,6 +837,9 @@ if [ -n "${SX_TEXT-}" ]; then
 	echo '{"text":"one"}' >yesterday
 	run 2 "$dedup" --stream --index one-text --dups yesterday docs/1
 	says 'yesterday: does not begin with a line that --dups writes: name another file'
+	printf 'a\tb\tc\n' >table.tsv
+	run 2 "$dedup" --stream --index one-text --dups table.tsv docs/1
+	says 'table.tsv: does not begin with a line that --dups writes: name another file'
 	run 2 "$dedup" --stream --index one-text --dups docs/2 docs/1
 	says 'docs/2: does not begin with a line that --dups writes: name another file'
 	run 2 "$dedup" --stream --index one-text --evidence yesterday docs/1

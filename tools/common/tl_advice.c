@@ -75,7 +75,7 @@ const char *tl_nearest_file(const char *path)
 	int is_found = 0;
 
 	tl_path_parent(path, parent, sizeof(parent));
-	directory = n_looked++ < MOST_LOOKED ? opendir(parent) : NULL;
+	directory = *name && n_looked++ < MOST_LOOKED ? opendir(parent) : NULL;
 	while (directory && !is_found && (entry = readdir(directory)) != NULL) {
 		words[0] = entry->d_name;
 		is_found = *entry->d_name != '.' && strcmp(entry->d_name, name) != 0 &&

@@ -60,12 +60,27 @@ void tl_advise_parent(const char *path, const simidx_error *err)
 			 at + 18);
 }
 
+/* Names that differ in digits alone are no mistakes: one each day. */
+static int differ_in_digits(const char *a, const char *b)
+{
+	static const char digits[] = "0123456789";
+
+	for (;; a++, b++) {
+		a += strspn(a, digits);
+		b += strspn(b, digits);
+		if (*a != *b)
+			return 0;
+		if (!*a)
+			return 1;
+	}
+}
+
 const char *tl_index_nearest(const char *path)
 {
 	const char *other = tl_nearest_file(path);
 	char parent[PATH_MAX], at[PATH_MAX + NAME_MAX + 2];
 
-	if (!other)
+	if (!other || differ_in_digits(other, strrchr(path, '/') ? strrchr(path, '/') + 1 : path))
 		return NULL;
 	tl_path_parent(path, parent, sizeof(parent));
 	snprintf(at, sizeof(at), "%s/%s", parent, other);

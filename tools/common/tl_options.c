@@ -346,17 +346,6 @@ int tl_refuse_no_index(void)
 	return refuse_missing("", 5, "INDEX", ": it comes before INPUT");
 }
 
-/* A word behind a number. */
-static int is_count_word(const char *word)
-{
-	static const char *const words[] = { "thousand", "million", "billion" };
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(word, words[i]) == 0 && access(word, F_OK))
-			return 1;
-	return 0;
-}
-
 /* The number of operands fits, or say what is missing. */
 static int check_operands(const struct tl_command *command, int n, char **operands)
 {
@@ -376,10 +365,6 @@ static int check_operands(const struct tl_command *command, int n, char **operan
 					      "; results go to standard output: > FILE" : "");
 	if (n > command->most)
 		return tl_usage_error("%stakes no arguments, found '%s'", prefix, operands[0]);
-	for (i = 0; i < n; i++)
-		if (is_count_word(operands[i]))
-			return tl_usage_error("%s'%s' is no operand: numbers are such as 5000, 50M "
-					      "or 1e9", prefix, operands[i]);
 	if (n >= command->least)
 		return refuse_empty(command, n, operands);
 	for (i = 0; i < n && strchr(word, ' '); i++)
@@ -430,6 +415,18 @@ static void tell_earlier(const struct slots *slots)
 				  slots->of[i].row->name, slots->of[i].value);
 }
 
+/* A number as it is spoken, such as 50 million. */
+static int refuse_spoken(const struct tl_option *row, const char *next)
+{
+	static const char *const words[] = { "thousand", "million", "billion" };
+
+	for (size_t i = 0; next && i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(next, words[i]) == 0)
+			return tl_usage_error("--%s %s %s: numbers are such as 5000, 50M or 1e9",
+					      row->name, optarg, next);
+	return 0;
+}
+
 static int take_all(const struct tl_command *command, struct slots *slots, int argc,
 		    char **argv)
 {
@@ -451,7 +448,8 @@ static int take_all(const struct tl_command *command, struct slots *slots, int a
 		if (slot->given && !*(const char **)(void *)slot->given)
 			*(const char **)(void *)slot->given = slot->row->name;
 		slot->is_given = 1;
-		if (refuse_second(slot, optarg) || set(slot, optarg))
+		if (refuse_second(slot, optarg) || set(slot, optarg) ||
+		    (slot->row->kind == TL_KIND_COUNT && refuse_spoken(slot->row, argv[optind])))
 			return TL_TROUBLE;
 		if (optarg &&
 		    (slot->row->kind == TL_KIND_TEXT || slot->row->kind >= TL_KIND_LIST) &&

@@ -40,11 +40,12 @@ int tl_path_refuse_scheme(const char *path)
 	if (*colon == ':' && colon > path && strlen(colon) > PORT_DIGITS &&
 	    !colon[1 + strspn(colon + 1, "0123456789")] && access(path, F_OK))
 		return tl_usage_error("'%s': an index in an engine is named redis://HOST:PORT/NAME "
-				      "or hbase://HOST:PORT/NAME", path);
+				      "or hbase://HOST:PORT/NAME, and a directory ./%s", path,
+				      path);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (!strncmp(path, others[i], strlen(others[i])) && access(path, F_OK))
-			return tl_usage_error("'%s': an index is a directory, named without %s",
-					      path, others[i]);
+			return tl_usage_error("'%s': an index is a directory, named without %s; "
+					      "./%s is one", path, others[i], path);
 	return 0;
 }
 

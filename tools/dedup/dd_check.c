@@ -66,6 +66,16 @@ static void look_at_missing(const struct dd_options *options)
 			  "output: > FILE", operands[1]);
 }
 
+/* Whether a line of columns begins with a similarity, an estimate or a distance. */
+static int begins_as_columns(const char *line)
+{
+	const char *number = line + (*line == '~');
+	size_t n = strspn(number, "0123456789.");
+
+	return (n && number[n] == '\t') || strncmp(line, "same\t", 5) == 0 ||
+	       strncmp(line, "fp\t", 3) == 0;
+}
+
 /* Lines are added to those of an earlier run, and to no other file. */
 static int check_lines(const struct in_written *written, int is_json)
 {
@@ -73,17 +83,15 @@ static int check_lines(const struct in_written *written, int is_json)
 				     !in_codec_of_path(written->path) ?
 			     fopen(written->path, "re") : NULL;
 	char line[4096] = "";
-	const char *tab;
 	int is_own;
 
 	if (file && !fgets(line, sizeof(line), file))
 		*line = '\0';
 	if (file)
 		fclose(file);
-	tab = strchr(line, '\t');
 	is_own = is_json ? strncmp(line, "{\"similarity\":", 14) == 0 ||
 				   strncmp(line, "{\"distance\":", 12) == 0 :
-			   *line != '{' && tab && tab != line;
+			   begins_as_columns(line);
 	if (!*line || is_own)
 		return 0;
 	return tl_error("%s: does not begin with a line that %s%s writes: name another file",

@@ -83,7 +83,7 @@ int dd_fit_check(struct dd_options *options)
 		return TL_TROUBLE;
 	if (options->pairs + options->drop_list + options->stream > 1)
 		return tl_usage_error("only one of --pairs, --drop-list and --stream can be given");
-	if (!options->stream && only_of_stream(options))
+	if (!options->stream && !options->pairs && !options->drop_list && only_of_stream(options))
 		tl_example_mend(NULL, 0, "--stream");
 	if (!options->stream && only_of_stream(options))
 		return tl_usage_error("%s goes with --stream%s", only_of_stream(options),

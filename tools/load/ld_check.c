@@ -141,7 +141,8 @@ static int check_mode(const struct ld_options *options)
 	if (options->mode != LD_IF_NEW &&
 	    (options->radius >= 0 || options->accept >= 0 || options->touch ||
 	     options->emit != LD_EMIT_NONE)) {
-		tl_example_mend(NULL, 0, "--mode if-new");
+		if (options->mode == LD_ADD)
+			tl_example_mend(NULL, 0, "--mode if-new");
 		return tl_usage_error("%s goes with --mode if-new",
 				      options->radius >= 0   ? "--radius"
 				      : options->accept >= 0 ? "--accept"
