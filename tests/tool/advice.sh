@@ -215,7 +215,8 @@ dump -n what is printed has lines: | head -n N
 search --percent fingerprints cannot tell percent: --radius N, or simidx-dedup for texts
 stats --format --json prints objects
 get --all 'simidx-query dump INDEX' prints all documents
-get --text an index has no texts; its labels name them
+get --text 'simidx-query search --text INDEX FILE' finds what is near to a text
+dump --text an index has no texts; its labels name them
 delete --all 'rm -r INDEX' deletes all
 delete --before is --older-than meant?
 dump --label 'simidx-query get --label INDEX LABEL' looks a document up
@@ -281,6 +282,19 @@ says "Try 'simidx-query search ix 0'"
 run 2 "$dedup" --keep newst docs
 says "found 'newst'; is newest meant?"
 says "Try 'simidx-dedup --keep newest docs'"
+run 2 "$dedup" --keep max: docs
+grep -q 'meant' err && fail 'a field is missing'
+says "max:FIELD or min:FIELD, found 'max:'"
+run 2 "$query" search -i ix 0
+says "unknown option '-i'; upper and lower case are one in texts"
+run 2 "$dedup" -o time docs
+says "unknown option '-o'; is --keep meant?"
+run 2 "$dedup" -T . docs
+says "unknown option '-T'; is --tmpdir meant?"
+run 2 "$dedup" -T list docs
+says "unknown option '-T'; is --files-from meant?"
+run 2 "$load" --mode unique ix docs
+says 'is if-new meant?'
 run 2 "$dedup" --keep biggest docs
 says 'is longest meant?'
 
@@ -425,8 +439,12 @@ run 2 "$query" pairs fps.tsv docs/1
 says "pairs: 'fps.tsv' is a file and no index; 'simidx-query similar A B' compares two texts"
 run 2 "$query" delete ix --id 1,2
 says '; several with blanks between'
+run 1 "$query" delete ix --label -
+says "-: not found; 'simidx-load --mode delete -F labels INDEX FILE' deletes what a list has"
+run 1 "$query" delete ix --label l8,l9
+says 'l8,l9: not found; several labels stand with blanks between'
 run 1 "$query" delete ix --label fps.tsv
-says "fps.tsv: not found; 'simidx-load --mode delete -F labels INDEX FILE' reads a list"
+says 'fps.tsv: not found; labels are compared whole, and dump lists them'
 cp -r ix gone && rm gone/data.mdb
 run 2 "$query" verify gone
 says 'gone: its data.mdb is gone: restore a backup, or load the documents again'
@@ -572,6 +590,14 @@ shows 'dedup --memory 1G docs/1' "$dedup" --buffer-size 1G docs/1
 shows 'dedup -r docs' "$dedup" -rn docs
 shows 'dedup docs/1' "$dedup" --csv=x docs/1
 shows 'dedup -r DIR' "$dedup" -r
+# A part of a word may be another matter.
+shows 'dedup -r docs' "$dedup" --keep-newest -r docs
+shows 'load --mode delete -F labels INDEX FILE' "$load" --mode delete ix docs/1
+shows 'load --mode delete -F labels INDEX FILE' "$load" --mode delete -F lines ix docs/1
+shows 'load INDEX --mode if-new fps.tsv' "$load" --mode if-new fps.tsv
+cp fps.tsv fps.xz
+shows 'dedup FILE' "$dedup" --frobnicate fps.xz
+[ -z "${SX_TEXT-}" ] || shows 'dedup --header --text-field b fps.tsv' "$dedup" --text-field b fps.tsv
 shows 'dedup -r docs' "$dedup" --frobnicate docs
 shows 'dedup --stream fps.tsv plain.txt' "$dedup" --frobnicate --stream fps.tsv plain.txt docs/1
 shows 'dedup "a b.txt"' "$dedup" --frobnicate 'a b.txt' no-file
@@ -648,6 +674,9 @@ run 2 "$load" --bits 32 ix fps.tsv
 says 'ix: has fingerprints of 64 bits, not of 32: leave --bits out'
 run 1 "$load" ix fps.tsv
 says '; --mode replace stores this one)'
+cp fps.tsv why.jsonl
+run 2 "$query" review whi.jsonl
+says 'whi.jsonl: cannot open: No such file or directory; is why.jsonl meant?'
 run 2 "$query" review no-file
 says "no-file: cannot open: No such file or directory; 'simidx-dedup --evidence no-file INPUT' makes it"
 run 2 "$query" get ix --id 1,2

@@ -142,8 +142,8 @@ int tl_means_other(const char *spelled, const char *const *names)
 }
 
 /* Refuse the first `n` bytes of an argument: an option of ours is meant, or something else. */
-static int refuse_as(const char *spelled, size_t n, const char *nearest,
-		     const char *instead)
+static int refuse_as(const char *spelled, size_t n, const char *nearest, const char *instead,
+		     int is_sure)
 {
 	static char right[64];
 	int shown = n == 2 ? 2 : (int)strlen(spelled); /* of a letter, no value */
@@ -154,7 +154,7 @@ static int refuse_as(const char *spelled, size_t n, const char *nearest,
 	else if (is_quoted)
 		snprintf(right, sizeof(right), "%.*s", (int)strcspn(instead + 1, "'"),
 			 instead + 1);
-	if (nearest || (is_quoted && !spelled[n]))
+	if (is_sure && (nearest || (is_quoted && !spelled[n])))
 		tl_example_mend(spelled, n, right);
 	else if (!nearest && strncmp(instead, "'simidx", 7) == 0)
 		tl_example_is(instead + 1);
@@ -170,6 +170,7 @@ void tl_refuse_name(const char *spelled, const char *const *names)
 	const char *instead;
 	const char *nearest;
 	char word[64], could[512] = "";
+	int is_sure;
 
 	for (size_t i = 0; names[i]; i++) {
 		if (length < 3 || strncmp(names[i], spelled + 2, length - 2) != 0)
@@ -184,6 +185,7 @@ void tl_refuse_name(const char *spelled, const char *const *names)
 	nearest = tl_others_name(word, names);
 	if (!nearest && !tl_others_have(word))
 		nearest = tl_nearest_word(word, names);
+	is_sure = nearest || instead;
 	if (!nearest && !tl_others_have(word))
 		nearest = find_part(word, names);
 	if (!nearest && !tl_others_have(word))
@@ -193,7 +195,7 @@ void tl_refuse_name(const char *spelled, const char *const *names)
 	else if (nearest && strncmp(word, "no-", 3) == 0 && strcmp(nearest, word + 3) == 0)
 		tl_usage_error("unknown option '%s'; it is so without --%s", spelled, nearest);
 	else if (nearest || instead)
-		refuse_as(spelled, length, nearest, instead);
+		refuse_as(spelled, length, nearest, instead, is_sure);
 	else
 		tl_usage_error("unknown option '%s'; -h lists what there is", spelled);
 }
@@ -242,7 +244,7 @@ void tl_refuse_letter(int letter, const char *spelled, const char *next, const c
 			       "'-'",
 			       letter);
 	else if (nearest || instead)
-		refuse_as(spelled ? spelled : alone, 2, nearest, instead);
+		refuse_as(spelled ? spelled : alone, 2, nearest, instead, 1);
 	else if (strchr(could, ','))
 		tl_usage_error("unknown option '-%c'; is one of these meant? %s", letter, could);
 	else if (*could)
@@ -267,7 +269,7 @@ int tl_refuse_long(const char *word, const char *const *names)
 	if (!nearest)
 		nearest = tl_others_name(name, names);
 	instead = tl_others_instead(name, names);
-	return nearest || instead ? refuse_as(word, strcspn(word, "="), nearest, instead) : 0;
+	return nearest || instead ? refuse_as(word, strcspn(word, "="), nearest, instead, 1) : 0;
 }
 
 const char *tl_nearest_value(const char *value, const char *const *words)
@@ -281,6 +283,7 @@ const char *tl_nearest_value(const char *value, const char *const *words)
 		{ "append", "add" },	 { "overwrite", "replace" }, { "insert", "add" },
 		{ "new", "if-new" },	 { "new", "must" },	     { "yes", "must" },
 		{ "decimal", "dec" },	 { "hex", "lines" },	     { "remove", "delete" },
+		{ "unique", "if-new" },	     { "dedup", "if-new" },
 		{ "overwrite", "truncate" }, { "newest", "last" },   { "oldest", "first" },
 		{ "biggest", "longest" },    { "largest", "longest" }, { "old", "oldest" },
 		{ "new", "newest" },	     { "smallest", "shortest" }, { "last", "newest" },

@@ -45,8 +45,18 @@ static int is_file(const char *word)
 	return kind_of(word) == S_IFREG;
 }
 
+/* What no codec of ours reads. */
+static int is_packed_otherwise(const char *word)
+{
+	const char *dot = strrchr(word, '.');
+
+	return dot && (strcmp(dot, ".xz") == 0 || strcmp(dot, ".bz2") == 0);
+}
+
 static int is_input(const char *word)
 {
+	if (is_packed_otherwise(word))
+		return 0;
 	return strcmp(word, "-") == 0 || is_file(word) ||
 	       (kind_of(word) == S_IFDIR && !tl_path_is_index(word));
 }

@@ -119,7 +119,8 @@ static void advise_index(const char *path, const simidx_error *err)
 		tl_error("%s: 'simidx-query stats %s' shows what it holds%s", path,
 			 access(path, F_OK) ? "INDEX" : word,
 			 strcmp(tl_program(), "simidx-query") ?
-				 "; another name makes a new index" : "");
+				 "; another name makes a new index" :
+				 "; 'simidx-load NEW INPUT' makes an index of what you have");
 	/* The library names the flag, as it knows of no options. */
 	else if (strstr(err->text, "(SIMIDX_OPEN_STATIC)"))
 		tl_notice("%s: 'simidx-query --static' opens it so, to read; 'simidx-query backup "

@@ -343,6 +343,8 @@ int tl_refuse_no_input(void)
 
 int tl_refuse_no_index(void)
 {
+	if (!taken.name)
+		tl_example_mend(NULL, 0, "INDEX");
 	return refuse_missing("", 5, "INDEX", ": it comes before INPUT");
 }
 

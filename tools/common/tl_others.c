@@ -167,6 +167,7 @@ static const struct {
 	{ "label", "static", "'simidx-query get --label INDEX LABEL' looks a document up" },
 	{ "all", "older-than", "'rm -r INDEX' deletes all" },
 	{ "all", "id", "'simidx-query dump INDEX' prints all documents" },
+	{ "text", "id", "'simidx-query search --text INDEX FILE' finds what is near to a text" },
 	{ "text", "static", "an index has no texts; its labels name them" },
 	{ "fix", "static", "'simidx-query repair INDEX NEW' saves what is sound" },
 	{ "index", "static", "INDEX is the first operand of a command" },
@@ -222,7 +223,7 @@ static const struct {
 	char letter;
 	const char *name;
 } other_letters[] = {
-	{ 'i', "index" }, { 'n', "documents" }, { 'r', "recursive" }, { 'F', "format" },
+	{ 'i', "seen" }, { 'n', "documents" }, { 'r', "recursive" }, { 'F', "format" },
 	{ 'G', "min-size" }, { 'd', "delete" }, { 'd', "distance" }, { 'j', "jobs" },
 	{ 'A', "nohidden" }, { 'H', "hardlinks" }, { 'N', "noprompt" }, { 'S', "show-size" },
 	{ 'T', "files-from" }, { 'f', "omitfirst" }, { 'i', "ignore-case" }, { 'm', "mode" },

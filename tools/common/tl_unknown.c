@@ -101,6 +101,21 @@ static int asks_for_json(const struct tl_unknown *unknown, const char *spelled)
 	       (unknown->letter == 'o' || strncmp(spelled, "--out", 5) == 0);
 }
 
+/* What its value tells: an order of files, or a directory for temporary ones. */
+static const char *value_means(const struct tl_unknown *unknown, const char *spelled)
+{
+	static const char *const orders[] = { "time", "name", "mtime", "ctime", "size" };
+	const char *value = strlen(spelled) == 2 ? unknown->next[0] : NULL;
+	struct stat status;
+
+	for (size_t i = 0; value && i < sizeof(orders) / sizeof(orders[0]); i++)
+		if (unknown->letter == 'o' && strcmp(value, orders[i]) == 0)
+			return tl_others_find("keep", 4, unknown->names);
+	return unknown->letter == 'T' && value && !stat(value, &status) &&
+			       S_ISDIR(status.st_mode) ?
+		       tl_others_find("tmpdir", 6, unknown->names) : NULL;
+}
+
 void tl_unknown_refuse(const struct tl_unknown *unknown)
 {
 	const struct tl_command *command = unknown->command;
@@ -116,6 +131,9 @@ void tl_unknown_refuse(const struct tl_unknown *unknown)
 		tl_usage_error("a letter has its value without '=': '%s'", next ? next : spelled);
 	else if (letter && strchr("fi", letter) && next && is_file(next))
 		tl_usage_error("unknown option '-%c'; files stand without an option", letter);
+	else if (value_means(unknown, spelled))
+		tl_usage_error("unknown option '%s'; is --%s meant?", spelled,
+			       value_means(unknown, spelled));
 	else if (asks_for_json(unknown, spelled))
 		tl_usage_error("unknown option '%s'; --json prints objects", spelled);
 	else if (place)

@@ -41,6 +41,8 @@ static int call_keep(void *options, const char *value)
 		return 0;
 	}
 	meant = tl_nearest_value(value, words);
+	if (meant && strncmp(meant, "m", 1) == 0)
+		meant = NULL; /* with a field it is told above */
 	if (meant)
 		tl_example_mend(value, strlen(value), meant);
 	return tl_usage_error("--keep: expected longest, shortest, newest, oldest, first, "

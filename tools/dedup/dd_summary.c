@@ -221,7 +221,7 @@ static void tell_limit(const struct dd_summary *all, const struct dd_options *op
 	if (all->texts >= MANY_SHORT && all->text_bytes < SHORT_BYTES * all->texts)
 		tl_notice("texts have %s bytes on average: --text-field names another member or "
 			  "column", tl_count(all->text_bytes / all->texts));
-	if (all->texts == all->documents && !options->index && !options->against.n)
+	if (all->texts == all->documents && !all->lists.n && !options->index && !options->against.n)
 		in_files_tell_whole(&options->inputs, all->texts,
 				    options->stream ? FEW_FILES : 1);
 	if (all->texts >= (options->stream ? LARGE_STREAM : 2) && !options->similarity_given &&

@@ -3,6 +3,7 @@
 
 #include "input/in_files.h"
 
+#include "common/tl_example.h"
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 #include "input/in_guard.h"
@@ -397,6 +398,8 @@ static int check_format(const char *path, const struct in_format *format,
 		reason = in_format_missing(format);
 	if (!reason)
 		reason = in_format_misfit(format, columns);
+	if (reason && strstr(reason, "without --header"))
+		tl_example_mend(NULL, 0, "--header");
 	return reason ? tl_usage_error("%s: %s", path, reason) : 0;
 }
 

@@ -80,7 +80,7 @@ const struct in_format *in_format_of_path(const char *path, const char **reason)
 const char *in_format_misfit(const struct in_format *format, const struct in_columns *columns)
 {
 	if (columns->header && !(format->takes & IN_TAKES_HEADER))
-		return "--header is for the formats tsv and csv";
+		return "--header is for the formats tsv and csv: -F tells which it is";
 	if (columns->encoding != TL_HEX && !(format->takes & IN_TAKES_ENCODING))
 		return "--fp-encoding is for the formats lines, tsv, csv and jsonl";
 	if (columns->delimiter && !(format->takes & IN_TAKES_DELIMITER))

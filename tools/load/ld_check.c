@@ -98,10 +98,12 @@ int ld_check_keys(const struct ld_options *options)
 		if (strcmp(inputs->operands[i], "-") && access(inputs->operands[i], F_OK))
 			return tl_error("%s: no such file; a few ids or labels: simidx-query "
 					"delete INDEX --label LABEL", inputs->operands[i]);
+	if (inputs->format && has_keys(inputs->format))
+		return TL_PROCEED;
+	/* The shortest command adds. */
+	tl_example_is("simidx-load --mode delete -F labels INDEX FILE");
 	if (inputs->format)
-		return has_keys(inputs->format)
-			       ? TL_PROCEED
-			       : tl_usage_error("%s %s", takes, inputs->format->name);
+		return tl_usage_error("%s %s", takes, inputs->format->name);
 	for (size_t i = 0; i < inputs->n_operands; i++) {
 		const char *reason;
 		const struct in_format *format = in_format_of_path(inputs->operands[i], &reason);

@@ -193,7 +193,8 @@ static void print_remarks(const struct ld_report *report)
 
 	for (int i = 0; i < LD_N_REMARKS; i++)
 		tl_remark_tell(&report->remarks[i], texts[i].one, texts[i].many, texts[i].advice);
-	if (report->texts == report->rows && strcmp(report->way, "build") == 0)
+	if (report->texts == report->rows && !report->remarks[LD_LISTS_FPS].n &&
+	    strcmp(report->way, "build") == 0)
 		in_files_tell_whole(&report->options->inputs, report->texts, 1);
 	if (report->options->force && report->duplicates)
 		tl_notice("--force is about network file systems; --create truncate replaces an "

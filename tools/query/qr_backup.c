@@ -31,6 +31,8 @@ static int run_backup(struct qr_context *ctx, int argc, char **argv)
 		return code;
 	if (strcmp(argv[optind], "-") == 0)
 		return tl_usage_error("backup: '-' is standard output, and DEST is a directory");
+	if (strstr(argv[optind], ".tar"))
+		tl_notice("%s: is going to be a directory", argv[optind]);
 	rc = qr_try_open(ctx, &err);
 	if (rc)
 		return qr_fail_damaged(ctx, &err);

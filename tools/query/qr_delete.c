@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <simidx_check.h>
 #include <simidx_walk.h>
@@ -268,6 +267,8 @@ static int delete_all(struct deletion *d, simidx_error *err)
 	return rc ? rc : simidx_writer_commit(d->writer, err);
 }
 
+#define LIST_ADVICE "'simidx-load --mode delete -F labels INDEX FILE' deletes what a list has"
+
 static int tell_keys(const struct deletion *d)
 {
 	struct tl_json json = { .out = stdout };
@@ -279,10 +280,10 @@ static int tell_keys(const struct deletion *d)
 		missing++;
 		tl_notice("%s: not found%s", d->keys[i],
 			  !d->docs[i].label ? "" :
-			  strcmp(d->keys[i], "-") && access(d->keys[i], F_OK) ?
-				  "; labels are compared whole, and dump lists them" :
-				  "; 'simidx-load --mode delete -F labels INDEX FILE' reads a "
-				  "list");
+			  strcmp(d->keys[i], "-") == 0 ? "; " LIST_ADVICE :
+			  strchr(d->keys[i], ',') ?
+				  "; several labels stand with blanks between" :
+				  "; labels are compared whole, and dump lists them");
 	}
 	deleted = d->n_keys - missing;
 	if (d->ctx->json) {
@@ -328,7 +329,7 @@ static int check(const struct qr_context *ctx, const struct options *options, ch
 {
 	if (options->id + options->label + (options->older_than != NULL) != 1)
 		return tl_usage_error("one of --older-than, --id and --label says what is deleted; "
-				      "'rm -r INDEX' deletes all");
+				      "'rm -r INDEX' deletes all, " LIST_ADVICE);
 	if (options->older_than && n)
 		return tl_usage_error("--older-than DATE is all that is asked for, such as 30d; "
 				      "'%s' does not fit", operands[0]);

@@ -3,6 +3,7 @@
 
 #include "query/qr_review.h"
 
+#include "common/tl_advice.h"
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 #include "common/tl_report.h"
@@ -232,6 +233,9 @@ static int read_evidence(const char *path, const char *row, struct qr_sample *sa
 	struct stat status;
 	int code;
 
+	if (fd < 0 && tl_nearest_file(path))
+		return tl_error("%s: cannot open: %s; is %s meant?", path, strerror(errno),
+				tl_nearest_file(path));
 	if (fd < 0)
 		return tl_error("%s: cannot open: %s; 'simidx-dedup --evidence %s INPUT' makes it",
 				path, strerror(errno), tl_path_word(path, word));
