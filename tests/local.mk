@@ -32,8 +32,9 @@ endif
 
 # Scripts run by their first line.
 TEST_EXTENSIONS = .sh
-# What hangs fails, and the others go on.
-LOG_COMPILER = timeout --foreground -k 9 1200
+# What hangs fails, and the others go on: seconds that one may take; 0 = any.
+TEST_LIMIT = 1200
+LOG_COMPILER = timeout --foreground -k 9 $(TEST_LIMIT)
 SH_LOG_COMPILER = $(LOG_COMPILER)
 
 # ---------------------------------------------------------------------------------------------
@@ -430,6 +431,7 @@ build_tests = \
 
 tool_tests = \
 	tests/tool/advice.sh \
+	tests/tool/advice_inputs.sh \
 	tests/tool/backup.sh \
 	tests/tool/bad_index.sh \
 	tests/tool/bad_input.sh \
@@ -506,7 +508,8 @@ tool_tests = \
 	tests/tool/times_load.sh \
 	tests/tool/times_query.sh \
 	tests/tool/untrusted.sh \
-	tests/tool/verify.sh
+	tests/tool/verify.sh \
+	tests/tool/written.sh
 
 TESTS += $(build_tests) $(tool_tests) tests/engine/conditions.sh tests/unit/word_breaks.sh
 EXTRA_DIST += $(build_tests) $(tool_tests) tests/build/rooms \
@@ -548,7 +551,7 @@ test-shell:
 
 # The same tests with SIMIDX_LONG=1, which some of them look at.
 check-long:
-	SIMIDX_LONG=1 $(MAKE) $(AM_MAKEFLAGS) check
+	SIMIDX_LONG=1 $(MAKE) $(AM_MAKEFLAGS) check TEST_LIMIT=0
 .PHONY: check-long test-shell
 
 # ---------------------------------------------------------------------------------------------

@@ -24,7 +24,8 @@ static int hear(void *ctx, const simidx_dedup_row *row, const simidx_dedup_near 
 	return 0;
 }
 
-/* All have the same words, but for ten: half of their runs of five words are their own. */
+/* All have the same 400 words, but for ten of their own, in 50 of 396 runs of five words: so two
+   texts have a similarity of .78. */
 static void make_text(size_t row, char text[TEXT_SIZE])
 {
 	sxt_rng rng;

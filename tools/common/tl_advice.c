@@ -167,8 +167,7 @@ static int refuse_as(const char *spelled, size_t n, const char *nearest, const c
 void tl_refuse_name(const char *spelled, const char *const *names)
 {
 	size_t length = strcspn(spelled, "="), begins = 0, used = 0;
-	const char *instead;
-	const char *nearest;
+	const char *nearest, *instead;
 	char word[64], could[512] = "";
 	int is_sure;
 
@@ -255,8 +254,7 @@ void tl_refuse_letter(int letter, const char *spelled, const char *next, const c
 
 int tl_refuse_long(const char *word, const char *const *names)
 {
-	const char *instead;
-	const char *nearest;
+	const char *nearest, *instead;
 	char spelled[64], name[64];
 
 	if (!word || strncmp(word, "--", 2) == 0 || *word != '-' || strlen(word) < 4)
@@ -279,14 +277,14 @@ const char *tl_nearest_value(const char *value, const char *const *words)
 		const char *theirs, *ours;
 	} others[] = {
 		{ "ndjson", "jsonl" },	 { "jsonlines", "jsonl" },   { "json", "jsonl" },
-		{ "update", "replace" },    { "upsert", "replace" },
+		{ "update", "replace" }, { "upsert", "replace" },    { "unique", "if-new" },
 		{ "append", "add" },	 { "overwrite", "replace" }, { "insert", "add" },
 		{ "new", "if-new" },	 { "new", "must" },	     { "yes", "must" },
 		{ "decimal", "dec" },	 { "hex", "lines" },	     { "remove", "delete" },
-		{ "unique", "if-new" },	     { "dedup", "if-new" },
-		{ "overwrite", "truncate" }, { "newest", "last" },   { "oldest", "first" },
-		{ "biggest", "longest" },    { "largest", "longest" }, { "old", "oldest" },
-		{ "new", "newest" },	     { "smallest", "shortest" }, { "last", "newest" },
+		{ "dedup", "if-new" },	 { "overwrite", "truncate" }, { "newest", "last" },
+		{ "oldest", "first" },	 { "biggest", "longest" },   { "largest", "longest" },
+		{ "old", "oldest" },	 { "new", "newest" },	     { "smallest", "shortest" },
+		{ "last", "newest" },
 	};
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)

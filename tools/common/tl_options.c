@@ -318,7 +318,8 @@ static int refuse_empty(const struct tl_command *command, int n, char **operands
 /* An option whose value is there and may be what is missing. */
 static struct { const char *name, *value; } taken;
 
-/* An index can be made by the command that it is given to, and an input is there. */
+/* Whether the value of an option may be the operand that is missing: of an index also where there
+   is none yet, as a command may make it; of an input only where there is one. */
 static int may_be_operand(const struct tl_command *command, const char *value)
 {
 	return strncmp(command->operands, "INDEX", 5) == 0 ||

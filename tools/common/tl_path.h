@@ -23,8 +23,8 @@
 int tl_path_is_uri(const char *path);
 
 /**
- * Refuse "hbase:pages" and the like, which name a directory and hardly mean one. Returns 0, or
- * TL_TROUBLE with a message.
+ * Refuse "hbase:pages", "localhost:6379", "file:pages" and the like, which name a directory and
+ * hardly mean one, unless it is there. Returns 0, or TL_TROUBLE with a message.
  */
 int tl_path_refuse_scheme(const char *path);
 

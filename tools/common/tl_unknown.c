@@ -124,6 +124,7 @@ void tl_unknown_refuse(const struct tl_unknown *unknown)
 	const char *later = later_command(command, unknown->next);
 	const char *owner = owner_of(command, letter, spelled);
 	const char *place = place_of_output(command, letter, spelled);
+	const char *meant = value_means(unknown, spelled);
 
 	if (later || owner)
 		refuse_before(letter, spelled, later, owner);
@@ -131,9 +132,8 @@ void tl_unknown_refuse(const struct tl_unknown *unknown)
 		tl_usage_error("a letter has its value without '=': '%s'", next ? next : spelled);
 	else if (letter && strchr("fi", letter) && next && is_file(next))
 		tl_usage_error("unknown option '-%c'; files stand without an option", letter);
-	else if (value_means(unknown, spelled))
-		tl_usage_error("unknown option '%s'; is --%s meant?", spelled,
-			       value_means(unknown, spelled));
+	else if (meant)
+		tl_usage_error("unknown option '%s'; is --%s meant?", spelled, meant);
 	else if (asks_for_json(unknown, spelled))
 		tl_usage_error("unknown option '%s'; --json prints objects", spelled);
 	else if (place)

@@ -149,14 +149,6 @@ static int has_files_only(const struct in_files_options *inputs)
 	return 1;
 }
 
-int dd_check_is_written(const char *path)
-{
-	return in_guard_is_output(path) == IN_OUTPUT_HAD_BYTES &&
-	       tl_error("%s: is an input, so nothing can be written to it: let --dups, "
-			"--evidence, --list-binary, --output, --rejects, --summary or standard "
-			"output be another file", path);
-}
-
 /* What a document has, and what all have. */
 static const char *const singular[] = { "a text", "features", "a fingerprint" };
 static const char *const plural[] = { "texts", "features", "fingerprints" };
@@ -255,7 +247,7 @@ int dd_check_inputs(const struct dd_options *options, uint64_t most, struct dd_i
 		if (rc == IN_ROW)
 			note(all, &input);
 		if (rc == IN_ROW && !input.is_stdin) {
-			code = dd_check_is_written(input.path) ? TL_TROUBLE : 0;
+			code = in_written_is_met(input.path) ? TL_TROUBLE : 0;
 			tables += dd_files_bytes(input.path);
 			n++;
 		}

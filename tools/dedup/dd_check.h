@@ -41,7 +41,4 @@ int dd_check_kind(const struct dd_options *options, enum simidx_dedup_kind kind)
 int dd_check_is_other(enum simidx_dedup_kind kind, enum simidx_dedup_kind before, char reason[],
 		      size_t size);
 
-/** Whether a file that is met, and has contents, is one that gets lines. Says so. */
-int dd_check_is_written(const char *path);
-
 #endif /* DD_CHECK_H */

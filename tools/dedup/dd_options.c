@@ -124,7 +124,8 @@ static const struct tl_option output_rows[] = {
 	{ 0, "output", "FILE", TL_TEXT(struct dd_options, output),
 	  .help = "with --stream: write what is new to FILE",
 	  .more = "With --stream: write what is new to FILE and not to standard output. Nothing is "
-		  "replaced: FILE must be new or empty, but with --index lines are added to it. A "
+		  "replaced: FILE must be new or empty, but with --index lines are added to those "
+		  "of earlier runs. A "
 		  "name that ends in .gz or .zst is compressed; one run at a time writes to such a "
 		  "file. FILE must not be an input, which is an error; only a new one may be in a "
 		  "directory or list, and is left out there." },

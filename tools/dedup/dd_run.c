@@ -20,6 +20,7 @@
 #include "dedup/dd_shards.h"
 #include "dedup/dd_summary.h"
 #include "input/in_guard.h"
+#include "input/in_written.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -415,7 +416,7 @@ static int read_input(struct run *run, const struct in_file *input)
 	enum in_result rc;
 	int place;
 
-	if (!input->is_stdin && dd_check_is_written(input->path))
+	if (!input->is_stdin && in_written_is_met(input->path))
 		return TL_TROUBLE;
 	if (!input->is_stdin && in_guard_is_output(input->path)) /* from a list */
 		return 0;

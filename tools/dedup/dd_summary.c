@@ -218,9 +218,10 @@ static const struct in_format *first_format(const struct in_files_options *input
 /* Nothing was found, which says little to who does not know what was looked for. */
 static void tell_limit(const struct dd_summary *all, const struct dd_options *options)
 {
-	if (all->texts >= MANY_SHORT && all->text_bytes < SHORT_BYTES * all->texts)
-		tl_notice("texts have %s bytes on average: --text-field names another member or "
-			  "column", tl_count(all->text_bytes / all->texts));
+	if (all->texts >= MANY_SHORT && all->text_bytes < SHORT_BYTES * all->texts &&
+	    first_format(&options->inputs) != &in_format_text)
+		tl_notice("texts have fewer than %d bytes on average: --text-field names another "
+			  "member or column", SHORT_BYTES);
 	if (all->texts == all->documents && !all->lists.n && !options->index && !options->against.n)
 		in_files_tell_whole(&options->inputs, all->texts,
 				    options->stream ? FEW_FILES : 1);

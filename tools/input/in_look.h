@@ -29,9 +29,10 @@ int in_look_at(const char *path, const struct in_format *format, const char *byt
 	       char reason[IN_LOOK_SIZE]);
 
 /**
- * The same for a file, decompressed if need be; and a notice where a table or fingerprints are to
- * be read, and the first line is a JSON object, which a column may have, or fingerprints that are
- * to be hexadecimal look decimal. What cannot be read is not judged.
+ * The same for a file, decompressed if need be. Where the first line is a JSON object, records of
+ * bytes are refused, too, and of tables, fingerprints and features a notice tells it, as they may
+ * have one. So does a notice of fingerprints that are to be hexadecimal and look decimal. What
+ * cannot be read is not judged.
  */
 int in_look_into(const char *path, const struct in_format *format, int is_hex,
 		 char reason[IN_LOOK_SIZE]);

@@ -114,3 +114,10 @@ int in_written_check(const struct in_written *written, size_t n, const char *ind
 						      written[j].option, written[i].option);
 	return code;
 }
+
+int in_written_is_met(const char *path)
+{
+	return in_guard_is_output(path) == IN_OUTPUT_HAD_BYTES &&
+	       tl_error("%s: is an input, so nothing can be written to it: name another file for "
+			"what is written, or after >", path);
+}

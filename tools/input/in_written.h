@@ -44,6 +44,9 @@ int in_written_check_inputs(const struct in_written *written, size_t n,
  */
 int in_written_check(const struct in_written *written, size_t n, const char *index, int prints);
 
+/** Whether a file that is met as an input, and has contents, is one that is written. Says so. */
+int in_written_is_met(const char *path);
+
 /** How a summary begins: that of an earlier run is replaced. */
 #define IN_WRITTEN_SUMMARY "{\"exit\":"
 

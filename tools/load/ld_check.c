@@ -94,14 +94,14 @@ int ld_check_keys(const struct ld_options *options)
 	static const char takes[] = "--mode delete reads ids, labels, tsv, csv, jsonl or dump, not";
 	const struct in_files_options *inputs = &options->inputs;
 
+	/* What is shown as right: the shortest command line would add. */
+	tl_example_is("simidx-load --mode delete -F labels INDEX FILE");
 	for (size_t i = 0; i < inputs->n_operands; i++)
 		if (strcmp(inputs->operands[i], "-") && access(inputs->operands[i], F_OK))
 			return tl_error("%s: no such file; a few ids or labels: simidx-query "
 					"delete INDEX --label LABEL", inputs->operands[i]);
 	if (inputs->format && has_keys(inputs->format))
 		return TL_PROCEED;
-	/* The shortest command adds. */
-	tl_example_is("simidx-load --mode delete -F labels INDEX FILE");
 	if (inputs->format)
 		return tl_usage_error("%s %s", takes, inputs->format->name);
 	for (size_t i = 0; i < inputs->n_operands; i++) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "input/in_guard.h"
 #include "load/ld_read.h"
 
 #include "common/tl_index.h"
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
+#include "input/in_guard.h"
+#include "input/in_written.h"
 #include "load/ld_change.h"
 #include "load/ld_steps.h"
 #include "load/ld_store.h"
@@ -266,14 +267,10 @@ static int load_file(struct ld_run *run, uint64_t number, const struct in_file *
 	enum in_result rc;
 
 	run->is_stdin = file->is_stdin;
-	switch (file->is_stdin ? IN_OUTPUT_NONE : in_guard_is_output(file->path)) {
-	case IN_OUTPUT_HAD_BYTES:
-		return tl_error("%s: is an input, so nothing can be written to it", file->path);
-	case IN_OUTPUT_EMPTY:
+	if (!file->is_stdin && in_written_is_met(file->path))
+		return TL_TROUBLE;
+	if (!file->is_stdin && in_guard_is_output(file->path)) /* from a list */
 		return 0;
-	case IN_OUTPUT_NONE:
-		break;
-	}
 	rc = in_reader_open(&run->reader, file->path, file->format, file->is_stdin);
 
 	/* What is an operand was looked at before: this one comes from a list. */

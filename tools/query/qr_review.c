@@ -230,15 +230,18 @@ static int read_evidence(const char *path, const char *row, struct qr_sample *sa
 				   .lines = { .most = MOST_LINE, .ends_at_long = 1 } };
 	char word[TL_PATH_WORD_SIZE];
 	int fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	const char *nearest;
 	struct stat status;
-	int code;
+	int code, reason;
 
-	if (fd < 0 && tl_nearest_file(path))
-		return tl_error("%s: cannot open: %s; is %s meant?", path, strerror(errno),
-				tl_nearest_file(path));
+	reason = errno;
+	nearest = fd < 0 && reason == ENOENT ? tl_nearest_file(path) : NULL;
+	if (nearest)
+		return tl_error("%s: cannot open: %s; is %s meant?", path, strerror(reason),
+				nearest);
 	if (fd < 0)
 		return tl_error("%s: cannot open: %s; 'simidx-dedup --evidence %s INPUT' makes it",
-				path, strerror(errno), tl_path_word(path, word));
+				path, strerror(reason), tl_path_word(path, word));
 	if (!fstat(fd, &status) && S_ISDIR(status.st_mode)) {
 		close(fd);
 		return tl_error("%s: is a directory, and review shows the pairs of a file that "
