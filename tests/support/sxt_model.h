@@ -50,6 +50,7 @@ typedef struct sxt_doc {
 typedef struct sxt_model {
 	unsigned bits;
 	unsigned flags; /* SIMIDX_CREATE_NO_IDS, _FP2, _TIMES */
+	int has_triples; /* second fingerprints are made from other features than the first */
 	sxt_doc *at;
 	size_t n, cap;
 	uint64_t next_id;

@@ -33,7 +33,8 @@ static int judge(const sxt_model *m, const sxt_doc *doc, const simidx_query *q, 
 	if (!(q->flags & SIMIDX_QUERY_FP2))
 		return 1;
 	if (doc->lacks_fp2)
-		return q->weights ? (uint64_t)out->first * 144 <= (uint64_t)q->radius2 * 59
+		return q->weights ? (uint64_t)out->first * (m->has_triples ? 232 : 144) <=
+					    (uint64_t)q->radius2 * 59
 				  : out->first <= q->radius2;
 	out->distance2 = distance_up_to(NULL, doc->fp2 ^ q->fp2, 64);
 	out->weighted_distance += distance_up_to(q->weights2, doc->fp2 ^ q->fp2, q->radius2);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_load.h>
 #include <simidx_text.h>
 
 #include "support/sxt_query.h"
@@ -35,6 +36,8 @@ static const struct {
 	{ "4x16", 64, SIMIDX_CREATE_FP2, SIMIDX_TEXT_OPTIONS_INIT,
 	  "words12 v1 bits=64 grams=1,2 weights=sqrt hash=xxh3-64 seed=0" },
 };
+
+#define N_WAYS (sizeof(ways) / sizeof(*ways))
 
 /* Without words, so without features. */
 static const char *const blanks[] = {
@@ -86,7 +89,38 @@ static simidx_sketch sketch_of(int way, simidx_text *maker, const char *utf8)
 	return sketch;
 }
 
-static void open_index(int way)
+/* By a loader: a writer takes a document whose second fingerprint is not known only beside such. */
+static void load_some_unknown(const simidx_create_options *create)
+{
+	simidx_loader *loader;
+
+	sxt_must_ok(simidx_loader_open(path, create, NULL, &loader, &sxt_err));
+	for (size_t i = 0; i < N_TEXTS; i++) {
+		simidx_doc doc = SIMIDX_DOC_INIT;
+
+		model.at[i].lacks_fp2 = i % 2 == 0;
+		if (model.at[i].lacks_fp2)
+			model.at[i].fp2 = 0;
+		doc.id = model.at[i].id;
+		doc.fp = model.at[i].fp;
+		doc.fp2 = model.at[i].fp2;
+		doc.flags = model.at[i].lacks_fp2 ? SIMIDX_DOC_FP2_UNKNOWN : SIMIDX_DOC_FP2;
+		sxt_must_ok(simidx_loader_put(loader, &doc, NULL, &sxt_err));
+	}
+	sxt_must_ok(simidx_loader_finish(loader, NULL, &sxt_err));
+	simidx_loader_close(loader);
+	db = sxt_open(path, 0);
+}
+
+static void store_all(const simidx_create_options *create)
+{
+	db = sxt_create(path, create);
+	sxt_model_store(&model, 0, N_TEXTS / 2, db);
+	sxt_merge(db);
+	sxt_model_store(&model, N_TEXTS / 2, N_TEXTS, db);
+}
+
+static void open_index_by(int way, void (*store)(const simidx_create_options *create))
 {
 	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
 	simidx_text *maker;
@@ -102,7 +136,7 @@ static void open_index(int way)
 	create.flags = ways[way].flags;
 	create.profile = ways[way].older ? ways[way].older : simidx_text_profile(maker);
 	create.check_fps = simidx_text_check_fps(maker, &create.n_check_fps);
-	db = sxt_create(path, &create);
+	model.has_triples = strstr(create.profile, " fp2=triples") != NULL;
 	for (size_t i = 0; i < N_TEXTS; i++) {
 		simidx_sketch sketch = sketch_of(way, maker, texts[i]);
 
@@ -112,13 +146,16 @@ static void open_index(int way)
 		/* By words alone, whatever an extractor makes of them. */
 		ck_assert_int_eq(!(sketch.flags & SIMIDX_SKETCH_EMPTY), i % 10 != 9);
 	}
-	sxt_model_store(&model, 0, N_TEXTS / 2, db);
-	sxt_merge(db);
-	sxt_model_store(&model, N_TEXTS / 2, N_TEXTS, db);
+	store(&create);
 	ck_assert_sx(simidx_text_open_for(db, NULL, &text, &sxt_err), SIMIDX_OK);
 	ck_assert_str_eq(simidx_text_profile(text), create.profile);
 	simidx_text_close(maker);
 	reader = sxt_reader(db);
+}
+
+static void open_index(int way)
+{
+	open_index_by(way, store_all);
 }
 
 static void close_index(void)
@@ -220,6 +257,28 @@ START_TEST(test_text_query_equals_the_model)
 		ck_assert_uint_eq(results.n, N_TEXTS - N_TEXTS / 10);
 	}
 	ck_assert_uint_gt(found, 300); /* most of those with a word changed */
+	close_index();
+}
+END_TEST
+
+/* Every other document is found by its first fingerprint alone, and must be nearer for that. */
+START_TEST(test_second_fingerprints_that_are_not_known)
+{
+	simidx_sketch sketch;
+	simidx_results results;
+	size_t n_alone = 0;
+
+	open_index_by(_i ? (int)N_WAYS - 1 : 0, load_some_unknown);
+	for (size_t i = 0; i < N_TEXTS; i++) {
+		simidx_query q = query_of(texts[i], &sketch);
+
+		sxt_check_query(&model, N_TEXTS, reader, &q, &results);
+		ck_assert_int_eq(results.complete_to, q.radius);
+		for (size_t k = 0; k < results.n; k++)
+			n_alone += results.matches[k].weighted_distance &&
+				   !(results.matches[k].flags & SIMIDX_MATCH_FP2);
+	}
+	ck_assert_uint_gt(n_alone, 50);
 	close_index();
 }
 END_TEST
@@ -352,10 +411,9 @@ START_TEST(test_bad_arguments_are_refused)
 }
 END_TEST
 
-#define N_WAYS (sizeof(ways) / sizeof(*ways))
-
 static const sxt_test tests[] = {
 	{ &test_text_query_equals_the_model, 0, N_WAYS },
+	{ &test_second_fingerprints_that_are_not_known, 0, 2 },
 	{ &test_only_new_texts_are_stored, 0, N_WAYS },
 	{ &test_texts_without_words_are_near_to_nothing, 0, N_WAYS },
 	{ &test_bad_arguments_are_refused, 0, 1 },
