@@ -37,6 +37,9 @@ says 'simidx-load: ix is in its place, but whether it stays there after a power 
 says "simidx-load: ix: 'simidx-query stats ix' shows 800 documents as long as it is there; "
 [ "$(documents ix)" = 800 ] || fail 'a rebuilt index is not in its place'
 [ "$(documents .simidx-??????)" = 700 ] || fail 'the old index is gone'
+# Nor does the next writer remove it as long as it cannot know that either.
+run 1 with_fault sync 1 on "$query" delete ix --label none
+[ "$(documents .simidx-??????)" = 700 ] || fail 'the old index is gone before the new one stays'
 run 0 "$load" ix rest.lines -F lines --resume
 [ "$(documents ix)" = 800 ] || fail 'a rebuild that is resumed has stored its rows twice'
 [ ! -e "$(echo .simidx-??????)" ] || fail 'the old index is still there'
