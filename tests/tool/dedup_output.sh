@@ -220,9 +220,11 @@ says 'three: has a file that would be written to and is an input'
 rm two/c.jsonl two/a/c.jsonl three
 mkdir three
 : >three/x.jsonl
-echo ../two/a/x.jsonl >list
-refused no --files-from list
-says '../two/a/x.jsonl: leads out of the directory of --output-dir'
+for path in ../two/a/x.jsonl "two/../../${PWD##*/}/two/a/x.jsonl"; do
+	echo "$path" >list
+	refused no --files-from list
+	says "$path: leads out of the directory of --output-dir"
+done
 refused no --files-from <(echo two/a/x.jsonl)
 says 'a list of --files-from must be a file'
 refused no - <two/a/x.jsonl
