@@ -276,6 +276,19 @@ run 0 "$query" review forged
 [ "$(tr -d '\n -~' <out | wc -c)" -eq 0 ] || fail 'control bytes of a rule'
 grep -q 'root' out && fail 'a file that nobody has compared is shown'
 
+# Of a long text the first megabyte is shown, without the character that would be cut.
+mkdir long.texts
+for word in one two; do
+	{
+		seq -f 'w%g' 200000 | tr '\n' ' ' | head -c 1048571
+		echo " ${word}é and more"
+	} >long.texts/$word
+done
+run 0 "$dedup" -q -r --evidence ev.long long.texts
+run 0 "$query" review ev.long
+tr '\n' ' ' <out | grep -qE '\[-one-\] +\{\+two\+\} +\(Only the first megabyte of each text ' ||
+	fail 'the end of the first megabyte'
+
 # No line of evidence has more than 1 MiB: reading ends there, also of what never ends.
 run 2 timeout 60 "$query" review /dev/zero
 errors <<'END'
