@@ -63,7 +63,7 @@ if [ -n "${SX_TEXT-}" ]; then
 	done
 	yes 'many words' | head -100 >long.txt
 	run 1 "$load" --create truncate --mode if-new --short reject long text.txt long.txt
-	says '1 document inserted; index has 1; 1 row rejected'
+	sums_up '1 document inserted; index has 1; 1 row rejected'
 fi
 run 1 "$load" four -F lines - <<<x
 [ ! -e four ] || fail 'an index of nothing'
