@@ -88,33 +88,28 @@ const char *tl_nearest_file(const char *path)
 	return is_found ? nearest : NULL;
 }
 
-/* The option that is a part of a word: "min-similarity" has "similarity". */
-static const char *find_part(const char *word, const char *const *names)
-{
-	const char *found = NULL;
-
-	for (size_t length; *word && !found; word += length + (word[length] == '-')) {
-		length = strcspn(word, "-");
-		found = tl_others_find(word, length, names);
-	}
-	return found;
-}
+/* Those of simidx-query. */
+#define QUERY_COMMANDS \
+	"search get dump export pairs clusters stats verify backup compact repair delete idf " \
+	"similar review"
 
 /*
- * What a part of a word is to other programs: "minimal-file-size" has "size". "no-size" is another
- * matter, and "max" is a part of many.
+ * The option that is a part of a word, or what that is to other programs: "min-similarity" has
+ * "similarity", "minimal-file-size" has "size". "no-size" is another matter, and some are parts of
+ * many.
  */
 static void look_at_parts(const char *word, const char *const *names, const char **nearest,
 			  const char **instead)
 {
+	int is_ours = strncmp(word, "no-", 3) == 0 || strncmp(word, "ignore-", 7) == 0;
 	char part[64];
 
-	if (strncmp(word, "no-", 3) == 0 || strncmp(word, "ignore-", 7) == 0)
-		return;
-	word += strncmp(word, "max-", 4) == 0 ? 4 : 0;
 	for (size_t n; *word && !*nearest && !*instead; word += n + (word[n] == '-')) {
 		n = strcspn(word, "-");
 		snprintf(part, sizeof(part), "%.*s", (int)n, word);
+		*nearest = tl_others_find(word, n, names);
+		if (*nearest || is_ours || tl_others_list("max file", part))
+			continue;
 		*nearest = tl_others_name(part, names);
 		*instead = *nearest ? NULL : tl_others_instead(part, names);
 	}
@@ -164,30 +159,46 @@ static int refuse_as(const char *spelled, size_t n, const char *nearest, const c
 	return tl_usage_error("unknown option '%.*s'; %s", shown, spelled, instead);
 }
 
+/* Add options whose names begin so to a list. Returns their number. */
+static size_t list_so(const char *begins, size_t n, const char *const *names, char *out,
+		      size_t size)
+{
+	size_t used = strlen(out), found = 0;
+
+	for (; *names; names++) {
+		if (strncmp(*names, begins, n) != 0)
+			continue;
+		found++;
+		if (used + strlen(*names) + 6 < size)
+			used += (size_t)snprintf(out + used, size - used, "%s--%s",
+						 used ? ", " : "", *names);
+	}
+	return found;
+}
+
 void tl_refuse_name(const char *spelled, const char *const *names)
 {
-	size_t length = strcspn(spelled, "="), begins = 0, used = 0;
+	static char tells[96];
+	size_t length = strcspn(spelled, "="), begins;
 	const char *nearest, *instead;
 	char word[64], could[512] = "";
 	int is_sure;
 
-	for (size_t i = 0; names[i]; i++) {
-		if (length < 3 || strncmp(names[i], spelled + 2, length - 2) != 0)
-			continue;
-		begins++;
-		if (used + strlen(names[i]) + 6 < sizeof(could))
-			used += (size_t)snprintf(could + used, sizeof(could) - used, "%s--%s",
-						 used ? ", " : "", names[i]);
-	}
+	begins = length < 3 ? 0 : list_so(spelled + 2, length - 2, names, could, sizeof(could));
 	read_word(spelled, word);
 	instead = tl_others_instead(word, names);
-	nearest = tl_others_name(word, names);
-	if (!nearest && !tl_others_have(word))
+	nearest = tl_others_find(word, strlen(word), names);
+	if (!nearest)
+		nearest = tl_others_name(word, names);
+	if (!nearest && !instead && tl_others_list(QUERY_COMMANDS, word)) {
+		snprintf(tells, sizeof(tells), "'simidx-query help %.32s' tells of that command",
+			 word);
+		instead = tells;
+	}
+	if (!nearest && !instead && !tl_others_have(word))
 		nearest = tl_nearest_word(word, names);
 	is_sure = nearest || instead;
-	if (!nearest && !tl_others_have(word))
-		nearest = find_part(word, names);
-	if (!nearest && !tl_others_have(word))
+	if (!is_sure && !tl_others_have(word))
 		look_at_parts(word, names, &nearest, &instead);
 	if (begins > 1 && !instead && !tl_others_name(word, names))
 		tl_usage_error("option '%s' could be %s", spelled, could);
@@ -197,21 +208,6 @@ void tl_refuse_name(const char *spelled, const char *const *names)
 		refuse_as(spelled, length, nearest, instead, is_sure);
 	else
 		tl_usage_error("unknown option '%s'; -h lists what there is", spelled);
-}
-
-/* Options whose names begin so, and a letter of the other case. */
-static void list_so(int letter, const char *const *names, const char *letters, char *out,
-		    size_t size)
-{
-	int other = isalpha(letter) ? letter ^ ('a' ^ 'A') : 0;
-	size_t used = 0;
-
-	if (other && strchr(letters, other))
-		used = (size_t)snprintf(out, size, "-%c", other);
-	for (; *names; names++)
-		if (**names == tolower(letter) && used + strlen(*names) + 6 < size)
-			used += (size_t)snprintf(out + used, size - used, "%s--%s",
-						 used ? ", " : "", *names);
 }
 
 /* Whether a word is a character between columns, alone or behind a letter. */
@@ -227,7 +223,7 @@ void tl_refuse_letter(int letter, const char *spelled, const char *next, const c
 {
 	const char *nearest = is_delimiter(next) ? tl_others_find("delimiter", 9, names) : NULL;
 	const char *instead = NULL, *name;
-	char could[512] = "", alone[3] = { '-', (char)letter };
+	char could[512] = "", alone[3] = { '-', (char)letter }, lower = (char)tolower(letter);
 
 	if (tl_refuse_long(next, names))
 		return;
@@ -237,19 +233,20 @@ void tl_refuse_letter(int letter, const char *spelled, const char *next, const c
 			nearest = tl_others_find(name, strlen(name), names);
 		instead = tl_others_instead(name, names);
 	}
-	list_so(letter, names, letters, could, sizeof(could));
+	if (isalpha(letter) && strchr(letters, letter ^ ('a' ^ 'A')))
+		snprintf(could, sizeof(could), "-%c", letter ^ ('a' ^ 'A'));
+	list_so(&lower, 1, names, could, sizeof(could));
 	if (isdigit(letter) && !instead)
 		tl_usage_error("unknown option '-%c'; '--' goes before arguments that begin with "
 			       "'-'",
 			       letter);
 	else if (nearest || instead)
 		refuse_as(spelled ? spelled : alone, 2, nearest, instead, 1);
-	else if (strchr(could, ','))
-		tl_usage_error("unknown option '-%c'; is one of these meant? %s", letter, could);
-	else if (*could)
-		tl_usage_error("unknown option '-%c'; is %s meant?", letter, could);
 	else
-		tl_usage_error("unknown option '-%c'; -h lists what there is", letter);
+		tl_usage_error("unknown option '-%c'; %s%s%s", letter,
+			       strchr(could, ',') ? "is one of these meant? " :
+			       *could		  ? "is " : "-h lists what there is",
+			       could, *could && !strchr(could, ',') ? " meant?" : "");
 }
 
 int tl_refuse_long(const char *word, const char *const *names)
@@ -274,47 +271,39 @@ const char *tl_nearest_value(const char *value, const char *const *words)
 {
 	/* What others call it; of several the first that is among the words. */
 	static const struct {
-		const char *theirs, *ours;
+		const char *ours, *theirs;
 	} others[] = {
-		{ "ndjson", "jsonl" },	 { "jsonlines", "jsonl" },   { "json", "jsonl" },
-		{ "update", "replace" }, { "upsert", "replace" },    { "unique", "if-new" },
-		{ "append", "add" },	 { "overwrite", "replace" }, { "insert", "add" },
-		{ "new", "if-new" },	 { "new", "must" },	     { "yes", "must" },
-		{ "decimal", "dec" },	 { "hex", "lines" },	     { "remove", "delete" },
-		{ "dedup", "if-new" },	 { "overwrite", "truncate" }, { "newest", "last" },
-		{ "oldest", "first" },	 { "biggest", "longest" },   { "largest", "longest" },
-		{ "old", "oldest" },	 { "new", "newest" },	     { "smallest", "shortest" },
-		{ "last", "newest" },
+		{ "jsonl", "ndjson jsonlines json json.gz jsonl.gz" }, { "lines", "hex" },
+		{ "text", "txt md markdown html plain" }, { "dec", "decimal" },
+		{ "replace", "update upsert overwrite" }, { "add", "append insert" },
+		{ "if-new", "new unique dedup" }, { "delete", "remove" }, { "must", "new yes" },
+		{ "truncate", "overwrite" }, { "last", "newest" },
+		{ "first", "oldest ignore skip" },
+		{ "longest", "biggest largest" }, { "shortest", "smallest" },
+		{ "oldest", "old" }, { "newest", "new last" }, { "normal", "none off no" },
+		{ "full", "always fsync sync" },
 	};
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (strcmp(value, others[i].theirs) == 0 &&
+		if (tl_others_list(others[i].theirs, value) &&
 		    tl_others_find(others[i].ours, strlen(others[i].ours), words))
 			return others[i].ours;
+	for (size_t i = 0; words[i]; i++)
+		if (tl_others_list(words[i], value))
+			return words[i];
 	return tl_nearest_word(value, words);
 }
 
 int tl_refuse_word(const char *word)
 {
-	static const char *const words[] = { "search", "get", "dump", "pairs", "clusters", "stats",
-					     "verify", "repair", "delete", "similar" };
-	static const char *const not_here[] = { "stream", "groups", "find", "run", "dedup", "dup",
-						"filter", "unique", "uniq", "minhash", "simhash",
-						"dups", "scan", "add", "create", "index", "init" };
+	const char *told =
+		access(word, F_OK) == 0		     ? NULL :
+		strcmp(word, "help") == 0	     ? "--help prints what there is" :
+		strcmp(word, "load") == 0	     ? "simidx-load INDEX INPUT loads" :
+		tl_others_list(QUERY_COMMANDS, word) ? "it is a command of simidx-query" :
+		tl_others_list("stream groups find run dedup dup filter unique uniq minhash "
+			       "simhash dups scan add create index init", word) ?
+						       "there are no commands" : NULL;
 
-	if (access(word, F_OK) == 0)
-		return 0;
-	if (strcmp(word, "help") == 0)
-		return tl_usage_error("there is no file 'help'; --help prints what there is");
-	for (size_t i = 0; i < sizeof(not_here) / sizeof(not_here[0]); i++)
-		if (strcmp(word, not_here[i]) == 0)
-			return tl_usage_error("there is no file '%s', and %s has no commands", word,
-					      tl_program());
-	if (strcmp(word, "load") == 0)
-		return tl_usage_error("there is no file 'load'; simidx-load INDEX INPUT loads");
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(word, words[i]) == 0)
-			return tl_usage_error("there is no file '%s'; it is a command of "
-					      "simidx-query", word);
-	return 0;
+	return told ? tl_usage_error("there is no file '%s'; %s", word, told) : 0;
 }

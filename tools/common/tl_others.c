@@ -3,59 +3,46 @@
 
 #include "common/tl_others.h"
 
+#include <ctype.h>
 #include <stddef.h>
 #include <string.h>
 
 /* What other programs call an option of ours; of several the first that a command has. */
 static const struct {
-	const char *theirs, *ours;
+	const char *ours, *theirs;
 } other_names[] = {
-	{ "threshold", "similarity" }, { "column", "text-field" },    { "all-files", "hidden" },
-	{ "field", "text-field" },     { "jobs", "threads" },	  { "workers", "threads" },
-	{ "num-proc", "threads" },     { "distance", "radius" },  { "top", "nearest" },
-	{ "delete", "drop-list" },     { "file-list", "files-from" },
-	{ "hard-link", "drop-list" },  { "move", "drop-list" },   { "max-size", "max-bytes" },
-	{ "hardlink", "drop-list" },   { "symlink", "drop-list" }, { "interactive", "drop-list" },
-	{ "recurse", "recursive" }, { "input-format", "format" },
-	{ "jaccard", "similarity" },   { "trash", "drop-list" },  { "remove", "drop-list" },
-	{ "cutoff", "similarity" },    { "percent", "similarity" }, { "score", "similarity" },
-	{ "ignore", "exclude" },
-	{ "filter", "exclude" },       { "sep", "delimiter" },	  { "separator", "delimiter" },
-	{ "db", "index" },	       { "state", "index" },	  { "cache", "index" },
-	{ "compare", "against" },      { "base", "against" },	  { "exclude-index", "against" },
-	{ "not-in", "against" },       { "continue", "resume" },  { "outdir", "output-dir" },
-	{ "streaming", "stream" },     { "explain", "evidence" }, { "why", "evidence" },
-	{ "report", "summary" },       { "cores", "threads" },	  { "nproc", "threads" },
-	{ "parallel", "threads" },     { "name", "label-field" }, { "to-delete", "drop-list" },
-	{ "knn", "nearest" },	       { "min-score", "accept" }, { "since", "newer-than" },
-	{ "max", "limit" },	       { "output-format", "json" }, { "json-lines", "format" },
-	{ "docs", "documents" },       { "rows", "documents" },	  { "size", "documents" },
-	{ "ngram", "grams" },	       { "n-grams", "grams" },	  { "ngram-size", "grams" },
-	{ "shingle", "grams" },	       { "lang", "stem" },
-	{ "batch", "commit" },	       { "batch-size", "commit" }, { "head", "limit" },
-	{ "max-count", "limit" },      { "top-k", "nearest" },
-	{ "size-limit", "max-bytes" }, { "maxsize", "max-bytes" },
-	{ "text-column", "text-field" }, { "text-key", "text-field" },
-	{ "id-column", "id-field" },   { "id-key", "id-field" },  { "num-workers", "threads" },
-	{ "hamming", "radius" },       { "reference", "against" }, { "index-dir", "index" },
-	{ "output-file", "output" },   { "removed", "dups" },	  { "key", "text-field" },
-	{ "link", "drop-list" },       { "log", "rejects" },
-	{ "exact", "identical" },      { "omitfirst", "drop-list" }, { "order", "keep" },
-	{ "isolate", "against" },      { "rm", "drop-list" },	  { "list", "drop-list" },
-	{ "stats", "summary" },	       { "usage", "help" },	  { "k", "radius" },
-	{ "before", "older-than" },    { "out", "output" },
-	{ "deleteduplicates", "drop-list" }, { "makehardlinks", "drop-list" },
-	{ "makesymlinks", "drop-list" },  { "print0", "null" },
-	{ "ngrams", "grams" },	       { "on-conflict", "mode" },
-	{ "if-exists", "create" },
-	{ "zero", "null" },	       { "silent", "quiet" },	  { "work-dir", "tmpdir" },
-	{ "ram", "memory" },	       { "original", "prefer" },  { "protect", "prefer" },
-	{ "col", "text-field" },       { "content", "text-field" }, { "url", "label-field" },
-	{ "buffer-size", "memory" },   { "subset", "text-field" },    { "skip", "exclude" },
-	{ "checksum", "identical" },
-	{ "same", "identical" },       { "seen", "index" },	  { "history", "index" },
-	{ "previous", "index" },       { "limit", "sample" },	  { "sync", "durability" },
-	{ "nosync", "durability" },    { "max-distance", "radius" },
+	{ "similarity", "threshold jaccard cutoff percent score" },
+	{ "radius", "distance hamming k max-distance fuzziness tolerance bit-diff" },
+	{ "nearest", "top knn top-k" }, { "accept", "min-score" },
+	{ "identical", "exact checksum same" },
+	{ "text-field",
+	  "column field text-column text-key key col content subset skip-fields" },
+	{ "id-field", "id-column id-key" }, { "label-field", "name url" },
+	{ "delimiter", "sep separator field-separator" },
+	{ "format", "input-format json-lines" },
+	{ "threads", "jobs workers num-proc cores nproc parallel num-workers" },
+	{ "memory", "ram buffer-size" }, { "tmpdir", "work-dir temporary-directory cache-dir" },
+	{ "drop-list", "delete hard-link move symlink interactive trash remove to-delete link rm "
+		       "list omit-first delete-duplicates make-hard-links make-symlinks link-hard "
+		       "link-soft" },
+	{ "files-from", "file-list" }, { "max-bytes", "max-size size-limit" },
+	{ "recursive", "recurse" }, { "hidden", "all-files" },
+	{ "exclude", "ignore filter skip" }, { "null", "print0 zero" }, { "keep", "order" },
+	{ "prefer", "original protect" },
+	{ "index", "db state cache index-dir seen history previous" },
+	{ "against", "compare base exclude-index not-in reference isolate" },
+	{ "resume", "continue" }, { "stream", "streaming" }, { "output", "output-file out" },
+	{ "output-dir", "outdir" }, { "dups", "removed" }, { "evidence", "explain why" },
+	{ "rejects", "log" }, { "summary", "report stats" }, { "help", "usage" },
+	{ "quiet", "silent" }, { "json", "output-format" },
+	{ "limit", "max head max-count size hits" }, { "sample", "limit" },
+	{ "documents", "docs rows size" }, { "newer-than", "since" },
+	{ "older-than", "before" }, { "grams", "ngram ngrams ngram-size shingle" },
+	{ "stem", "lang" },
+	{ "min-tokens", "min-length min-words" },
+	{ "extractor", "tokenizer analyzer" }, { "times", "timestamps" },
+	{ "merge-only", "optimize force-merge" }, { "commit", "batch batch-size" },
+	{ "mode", "on-conflict" }, { "create", "if-exists" }, { "durability", "sync nosync" },
 };
 
 /*
@@ -66,156 +53,119 @@ static const struct {
 static const struct {
 	const char *theirs, *needs, *instead;
 } without[] = {
-	{ "output", "mode", "the index is the first operand: simidx-load INDEX INPUT" },
+	{ "output index db", "mode", "the index is the first operand: simidx-load INDEX INPUT" },
 	{ "output", NULL, "results go to standard output: > FILE" },
-	{ "ext", "files-from", "find DIR -name '*.txt' | ... --files-from - chooses by names" },
-	{ "include", "files-from", "find DIR -name '*.txt' | ... --files-from - chooses by names" },
-	{ "min-size", "files-from",
+	{ "ext include glob type ext-filter", "files-from",
+	  "find DIR -name '*.txt' | ... --files-from - chooses by names" },
+	{ "min-size size", "files-from",
 	  "find DIR -type f -size +1k | ... --files-from - chooses by size" },
-	{ "minsize", "files-from",
-	  "find DIR -type f -size +1k | ... --files-from - chooses by size" },
-	{ "size", "files-from", "find DIR -type f -size +1k | ... --files-from - chooses by size" },
-	{ "depth", "files-from",
-	  "find DIR -maxdepth 1 -type f | ... --files-from - chooses by depth" },
-	{ "max-depth", "files-from",
+	{ "depth max-depth", "files-from",
 	  "find DIR -maxdepth 1 -type f | ... --files-from - chooses by depth" },
 	{ "in-place", "stream", "what is read stays as it is; results go to another file" },
 	{ "skip-errors", NULL, "rows that cannot be read are skipped, and counted" },
-	{ "ignore-case", NULL, "upper and lower case are one in texts" },
-	{ "progress", "quiet", "a terminal shows progress, unless -q is given" },
-	{ "verbose", "quiet", "a terminal shows progress, unless -q is given" },
-	{ "debug", "quiet", "a terminal shows progress, unless -q is given" },
-	{ "minhash", "stream", "there is nothing to choose: doc/dedup.md" },
-	{ "hash", "stream", "there is nothing to choose: doc/dedup.md" },
-	{ "lang", "stream", "there is nothing to choose: doc/dedup.md" },
-	{ "num-perm", "stream", "there is nothing to choose: doc/dedup.md" },
-	{ "seed", "stream", "there is nothing to choose: doc/dedup.md" },
-	{ "bands", "stream", "there is nothing to choose: doc/dedup.md" },
-	{ "ngram", "stream", "a run has five words always" },
-	{ "n-grams", "stream", "a run has five words always" },
-	{ "ngram-size", "stream", "a run has five words always" },
-	{ "shingle", "stream", "a run has five words always" },
-	{ "stop", "stream", "words are compared as they are, and none is left out" },
-	{ "stem", "stream", "words are compared as they are, and none is left out" },
-	{ "stopwords", "stream", "words are compared as they are, and none is left out" },
+	{ "ignore-case lower lowercase", NULL, "upper and lower case are one in texts" },
+	{ "progress verbose debug", "quiet", "a terminal shows progress, unless -q is given" },
+	{ "minhash hash lang num-perm seed bands batch-size method algorithm simhash shuffle lsh "
+	  "num-hashes permutations num-bucket bucket rows weights",
+	  "stream", "there is nothing to choose: doc/dedup.md" },
+	{ "ngram n-grams ngram-size shingle", "stream", "a run has five words always" },
+	{ "stop stem stopwords", "stream", "words are compared as they are, and none is left out" },
 	{ "noempty", "stream", "an empty file is near to nothing" },
-	{ "lower", "stream", "upper and lower case are one in texts" },
-	{ "batch-size", "stream", "there is nothing to choose: doc/dedup.md" },
 	{ "recursive", "explain", "the files of a directory are named: --text DIR/*" },
+	{ "recursive", "static", "the files of a directory are named: DIR/*" },
 	{ "drop-list", "static",
 	  "'simidx-query clusters --drop-list INDEX' prints what can be deleted" },
 	{ "repair", NULL, "'simidx-query repair INDEX NEW' saves what is sound" },
-	{ "verify", NULL, "'simidx-query verify INDEX' checks an index" },
 	{ "format", "older-than", "'simidx-load --mode delete -F labels INDEX FILE' reads a list" },
-	{ "dry-run", "drop-list", "'--drop-list' prints what can be deleted; nothing is" },
-	{ "dryrun", "drop-list", "'--drop-list' prints what can be deleted; nothing is" },
-	{ "simulate", "drop-list", "'--drop-list' prints what can be deleted; nothing is" },
+	{ "dry-run simulate", "drop-list", "'--drop-list' prints what can be deleted; nothing is" },
 	{ "summarize", "prefer", "the last line is a summary" },
-	{ "noprompt", "prefer", "nothing is asked, as nothing is deleted" },
-	{ "immediate", "prefer", "nothing is asked, as nothing is deleted" },
-	{ "yes", "prefer", "nothing is asked, as nothing is deleted" },
-	{ "symlinks", "prefer", "links in directories are not followed" },
-	{ "follow", "prefer", "links in directories are not followed" },
+	{ "noprompt immediate yes", "prefer", "nothing is asked, as nothing is deleted" },
+	{ "symlinks follow", "prefer", "links in directories are not followed" },
 	{ "hardlinks", "prefer", "a file of several names counts once" },
-	{ "nohidden", "hidden", "hidden files are left out, unless --hidden is given" },
+	{ "no-hidden", "hidden", "hidden files are left out, unless --hidden is given" },
 	{ "show-size", "prefer", "the last line has the bytes that can be deleted" },
 	{ "sameline", "prefer", "groups have a line for each file; --drop-list prints names" },
-	{ "groups", "prefer", "groups are printed anyway" },
-	{ "clusters", "prefer", "groups are printed anyway" },
+	{ "groups clusters group repeated all-repeated", "prefer", "groups are printed anyway" },
 	{ "newest", "prefer", "'--keep newest' chooses the one that stays" },
 	{ "oldest", "prefer", "'--keep oldest' chooses the one that stays" },
 	{ "longest", "prefer", "'--keep longest' is the default" },
 	{ "first", "prefer", "'--keep first' chooses the one that stays" },
-	{ "encoding", "files-from", "texts are UTF-8: iconv -f FROM -t UTF-8 makes it" },
-	{ "charset", "files-from", "texts are UTF-8: iconv -f FROM -t UTF-8 makes it" },
-	{ "maxdepth", "files-from",
-	  "find DIR -maxdepth 1 -type f | ... --files-from - chooses by depth" },
-	{ "glob", "files-from", "find DIR -name '*.txt' | ... --files-from - chooses by names" },
-	{ "inplace", "stream", "what is read stays as it is; results go to another file" },
+	{ "encoding charset", "files-from", "texts are UTF-8: iconv -f FROM -t UTF-8 makes it" },
 	{ "dry-run", "mode", "nothing tries a load without storing" },
 	{ "stopwords", "stem", "--stop leaves words out" },
 	{ "language", "stem", "--stem takes endings of English words away" },
 	{ "duplicates", "dups", "groups are printed anyway; of --stream --dups writes them" },
 	{ "sort", "json", "what is printed has columns: | sort -k 2" },
-	{ "no-hidden", "hidden", "hidden files are left out, unless --hidden is given" },
-	{ "jsonl", "delimiter", "'-F jsonl' reads such rows" },
-	{ "ndjson", "delimiter", "'-F jsonl' reads such rows" },
+	{ "jsonl ndjson", "delimiter", "'-F jsonl' reads such rows" },
 	{ "lines", "delimiter", "'-F lines' reads fingerprints, one a line" },
 	{ "csv", "delimiter", "'-F csv' reads such rows" },
-	{ "csv", "json", "'--json' prints objects; columns are separated by tabs" },
+	{ "csv tsv", "json", "'--json' prints objects; columns are separated by tabs" },
 	{ "tsv", "delimiter", "'-F tsv' reads such rows" },
-	{ "tsv", "json", "'--json' prints objects; columns are separated by tabs" },
 	{ "pretty", "json", "'--json' | jq . does it" },
-	{ "overwrite", "create", "'--create truncate' replaces an index" },
-	{ "truncate", "create", "'--create truncate' replaces an index" },
+	{ "overwrite truncate", "create", "'--create truncate' replaces an index" },
 	{ "append", "mode", "rows are added to an index that is there" },
-	{ "update", "mode", "'--mode replace' stores a row in the place of another one" },
-	{ "replace", "mode", "'--mode replace' stores a row in the place of another one" },
-	{ "if-new", "mode", "'--mode if-new' stores what is new" },
-	{ "if-new", "stream", "'--stream' prints what is new" },
-	{ "unique", "mode", "'--mode if-new' stores what is new" },
-	{ "unique", "stream", "'--stream' prints what is new" },
-	{ "dedup", "mode", "'--mode if-new' stores what is new" },
-	{ "dedup", "stream", "--stream prints what is new" },
-	{ "stream", "mode", "--mode if-new stores what is new; 'simidx-dedup --stream' compares "
-			    "texts" },
+	{ "update replace upsert", "mode",
+	  "'--mode replace' stores a row in the place of another one" },
+	{ "if-new unique dedup", "mode", "'--mode if-new' stores what is new" },
+	{ "if-new unique dedup", "stream", "'--stream' prints what is new" },
+	{ "stream", "mode",
+	  "--mode if-new stores what is new; 'simidx-dedup --stream' compares texts" },
 	{ "keep", "mode", "of near texts 'simidx-dedup --keep' chooses the one that stays" },
 	{ "prefer", "mode", "of near texts 'simidx-dedup --prefer' chooses the one that stays" },
-	{ "dups", "mode", "'simidx-dedup --dups' lists what is near; here --emit writes what is "
-			  "new" },
+	{ "dups", "mode",
+	  "'simidx-dedup --dups' lists what is near; here --emit writes what is new" },
 	{ "id", "static", "'simidx-query get --id INDEX N' looks a document up" },
 	{ "label", "static", "'simidx-query get --label INDEX LABEL' looks a document up" },
 	{ "all", "older-than", "'rm -r INDEX' deletes all" },
 	{ "all", "id", "'simidx-query dump INDEX' prints all documents" },
+	{ "search find query", "files-from",
+	  "'simidx-query search --text INDEX FILE' finds what is near to a text" },
 	{ "text", "id", "'simidx-query search --text INDEX FILE' finds what is near to a text" },
 	{ "text", "static", "an index has no texts; its labels name them" },
 	{ "fix", "static", "'simidx-query repair INDEX NEW' saves what is sound" },
-	{ "index", "static", "INDEX is the first operand of a command" },
-	{ "db", "static", "INDEX is the first operand of a command" },
-	{ "index", "mode", "the index is the first operand: simidx-load INDEX INPUT" },
-	{ "db", "mode", "the index is the first operand: simidx-load INDEX INPUT" },
+	{ "index db", "static", "INDEX is the first operand of a command" },
 	{ "init", "mode", "the first load makes an index: simidx-load INDEX INPUT" },
 	{ "delete", "mode",
 	  "'--mode delete', or of a few simidx-query delete --label INDEX LABEL" },
 	{ "tfidf", "idf", "--weights tfidf --idf FILE; 'simidx-query idf' makes FILE" },
 	{ "limit", "static", "what is printed has lines: | head -n N" },
-	{ "mapsize", "mode", "an index grows by itself" },
 	{ "map-size", "mode", "an index grows by itself" },
 	{ "no-color", "color", "'--color never'" },
 	{ "no-summary", "quiet", "'-q' prints no summary" },
 	{ "no-progress", "quiet", "'-q' shows none" },
 	{ "quick", "no-verify", "'--no-verify' is faster: fingerprints decide" },
 	{ "min-group", "drop-list", "| cut -f 1 | uniq -c counts what each group has" },
-	{ "ignore-whitespace", "stream", "case, punctuation and white space do not count" },
-	{ "ignore-punctuation", "stream", "case, punctuation and white space do not count" },
+	{ "ignore-whitespace ignore-punctuation", "stream",
+	  "case, punctuation and white space do not count" },
 	{ "strip-html", "stream", "HTML is not parsed: pandoc -t plain makes texts" },
-	{ "gzip", "output", "--output FILE.gz is compressed" },
-	{ "compress", "output", "--output FILE.gz is compressed" },
+	{ "gzip compress zstd", "output", "--output FILE.gz is compressed" },
 	{ "append", "stream", ">> FILE adds lines" },
-	{ "save", "stream", "results go to standard output: > FILE" },
-	{ "export", "stream", "results go to standard output: > FILE" },
+	{ "save export print", "stream", "results go to standard output: > FILE" },
 	{ "format", "json", "--json prints objects" },
-	{ "input", NULL, "an INPUT stands without an option" },
-	{ "in", NULL, "an INPUT stands without an option" },
-	{ "path", NULL, "an INPUT stands without an option" },
+	{ "input in path file query", "explain",
+	  "--text FILE reads a text, -F lines FILE fingerprints, one a line" },
+	{ "input in path file", NULL, "files stand without an option" },
 	{ "count", "drop-list", "the last line counts; --drop-list | wc -l does, too" },
 	{ "reverse", "drop-list", "--keep says which one of a group stays" },
 	{ "html", "evidence", "--evidence FILE, then simidx-query review --html PAGE FILE" },
 	{ "time", "prefer", "--keep max:FIELD goes by dates of rows" },
-	{ "type", "files-from", "find DIR -name '*.txt' | ... --files-from - chooses by names" },
 	{ "one-file-system", "files-from", "find DIR -xdev -type f | ... --files-from - does it" },
-	{ "method", "stream", "there is nothing to choose: doc/dedup.md" },
-	{ "algorithm", "stream", "there is nothing to choose: doc/dedup.md" },
-	{ "simhash", "stream", "there is nothing to choose: doc/dedup.md" },
-	{ "percent", "radius",
-	  "fingerprints cannot tell percent: --radius N, or simidx-dedup for texts" },
-	{ "score", "radius",
+	{ "percent score similarity threshold", "radius",
 	  "fingerprints cannot tell percent: --radius N, or simidx-dedup for texts" },
 	{ "size", "json", "'simidx-query stats INDEX' has the bytes of each table" },
-	{ "similarity", "radius",
-	  "fingerprints cannot tell percent: --radius N, or simidx-dedup for texts" },
-	{ "threshold", "radius",
-	  "fingerprints cannot tell percent: --radius N, or simidx-dedup for texts" },
+	{ "redis host port server hbase storage storage-config cluster user pass password", NULL,
+	  "an index in an engine is named redis://HOST:PORT/NAME" },
+	{ "exact same", "radius", "'--radius 0' finds the same fingerprint" },
+	{ "fields columns source", "static", "what is printed has columns: | cut -f 1" },
+	{ "min-length min-tokens min-words", "stream", "short texts are compared, too" },
+	{ "skip-duplicates ignore-duplicates insert-or-ignore", "on-duplicate",
+	  "'--on-duplicate first' keeps what is stored" },
+	{ "ttl expire", "times",
+	  "--times keeps times; then 'simidx-query delete --older-than 30d INDEX' forgets" },
+	{ "columns fields schema", "fp-field",
+	  "--id-field, --fp-field and --text-field name them" },
+	{ "gzip compress zstd", NULL, "| gzip compresses what is printed" },
+	{ "z", "output", "-0 ends names with NUL bytes; --output FILE.gz is compressed" },
 };
 
 /* What letters stand for in other programs, by a name that is known above. */
@@ -227,12 +177,33 @@ static const struct {
 	{ 'G', "min-size" }, { 'd', "delete" }, { 'd', "distance" }, { 'j', "jobs" },
 	{ 'A', "nohidden" }, { 'H', "hardlinks" }, { 'N', "noprompt" }, { 'S', "show-size" },
 	{ 'T', "files-from" }, { 'f', "omitfirst" }, { 'i', "ignore-case" }, { 'm', "mode" },
-	{ 'm', "summarize" }, { 'm', "limit" }, { 'z', "null" }, { 'X', "exclude" },
-	{ 'O', "order" },
+	{ 'm', "summarize" }, { 'm', "limit" }, { 'z', "z" }, { 'z', "null" }, { 'z', "gzip" },
+	{ 'X', "exclude" }, { 'O', "order" }, { 'Z', "null" }, { 'c', "count" },
+	{ 'L', "link" }, { 'B', "link" }, { 'D', "group" }, { 'P', "print" },
 	{ 'I', "isolate" }, { '1', "sameline" }, { '?', "help" }, { 'n', "dry-run" },
 	{ 'n', "head" }, { 'n', "limit" }, { 'o', "output" }, { 'u', "unique" },
 	{ 'v', "progress" }, { 'x', "exclude" }, { 'Q', "quick" },
 };
+
+/* What stands between parts of words, or before them. */
+static const char *pass_marks(const char *at)
+{
+	return at + strspn(at, "-_.");
+}
+
+int tl_others_list(const char *list, const char *word)
+{
+	for (const char *at, *have; *list; list += strcspn(list, " ")) {
+		list += *list == ' ';
+		at = pass_marks(word);
+		have = list;
+		for (; *at && tolower((unsigned char)*at) == *have; at = pass_marks(at + 1))
+			have = pass_marks(have + 1);
+		if (!*at && (!*have || *have == ' '))
+			return 1;
+	}
+	return 0;
+}
 
 const char *tl_others_find(const char *word, size_t length, const char *const *names)
 {
@@ -247,8 +218,8 @@ const char *tl_others_instead(const char *word, const char *const *names)
 	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++) {
 		const char *needs = without[i].needs;
 
-		if (strcmp(word, without[i].theirs) == 0 &&
-		    (!needs || tl_others_find(needs, strlen(needs), names)))
+		if ((!needs || tl_others_find(needs, strlen(needs), names)) &&
+		    tl_others_list(without[i].theirs, word))
 			return without[i].instead;
 	}
 	return NULL;
@@ -256,27 +227,24 @@ const char *tl_others_instead(const char *word, const char *const *names)
 
 int tl_others_have(const char *word)
 {
-	for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++)
-		if (strcmp(word, other_names[i].theirs) == 0)
-			return 1;
-	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
-		if (strcmp(word, without[i].theirs) == 0)
-			return 1;
-	return 0;
+	int have = 0;
+
+	for (size_t i = 0; !have && i < sizeof(other_names) / sizeof(other_names[0]); i++)
+		have = tl_others_list(other_names[i].theirs, word);
+	for (size_t i = 0; !have && i < sizeof(without) / sizeof(without[0]); i++)
+		have = tl_others_list(without[i].theirs, word);
+	return have;
 }
 
 const char *tl_others_name(const char *word, const char *const *names)
 {
-	for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++) {
-		const char *ours = other_names[i].ours;
+	const char *ours = NULL;
 
-		if (strcmp(word, other_names[i].theirs) != 0)
-			continue;
-		ours = tl_others_find(ours, strlen(ours), names);
-		if (ours)
-			return ours;
-	}
-	return NULL;
+	for (size_t i = 0; !ours && i < sizeof(other_names) / sizeof(other_names[0]); i++)
+		if (tl_others_list(other_names[i].theirs, word))
+			ours = tl_others_find(other_names[i].ours, strlen(other_names[i].ours),
+					      names);
+	return ours;
 }
 
 const char *tl_others_letter(int letter, int i)

@@ -11,6 +11,12 @@
 
 #include <stddef.h>
 
+/**
+ * Whether a list, with blanks between its words, has a word. Upper and lower case are one, and
+ * '-', '_' and '.' do not count: "max-size" is "maxsize".
+ */
+int tl_others_list(const char *list, const char *word);
+
 /** The name that a word of this length is; or NULL. */
 const char *tl_others_find(const char *word, size_t length, const char *const *names);
 

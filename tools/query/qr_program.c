@@ -8,6 +8,7 @@
 #include "common/tl_help.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
+#include "common/tl_others.h"
 #include "common/tl_path.h"
 
 #include <stdio.h>
@@ -95,67 +96,56 @@ const struct tl_command qr_program = {
 
 /* What other programs call a command of ours, or what does it here. */
 static const struct {
-	const char *theirs, *ours;
+	const char *ours, *theirs;
 } other_names[] = {
-	{ "rm", "delete deletes documents, 'rm -r INDEX' an index" },
-	{ "remove", "delete" },  { "list", "dump" },  { "ls", "dump" },
-	{ "info", "stats" },   { "check", "verify" },   { "find", "search" }, { "copy", "backup" },
-	{ "cp", "backup" },    { "count", "stats" },    { "size", "stats" }, { "fsck", "verify" },
-	{ "vacuum", "compact" }, { "shrink", "compact" }, { "du", "stats" }, { "cat", "dump" },
-	{ "merge", "'simidx-load --merge-only INDEX' merges what was inserted, --from joins "
-		   "indexes" },
-	{ "join", "'simidx-load --from A --from B INDEX' joins indexes" },
-	{ "diff", "diff <(simidx-query dump A) <(simidx-query dump B) compares two indexes, "
-		  "'simidx-query similar A B' two texts" },
-	{ "drop", "delete deletes documents, 'rm -r INDEX' an index" },
-	{ "grep", "search" },	   { "lookup", "get" },	     { "fix", "repair" },
-	{ "recover", "repair" },   { "optimize", "compact" }, { "snapshot", "backup" },
-	{ "duplicates", "clusters" }, { "similarity", "similar" },
-	{ "explain", "'simidx-query search --explain INDEX QUERY' tells how it is looked up" },
-	{ "load", "'simidx-load INDEX INPUT' makes and fills an index" },
-	{ "add", "'simidx-load INDEX INPUT' makes and fills an index" },
-	{ "insert", "'simidx-load INDEX INPUT' makes and fills an index" },
-	{ "import", "'simidx-load INDEX INPUT' makes and fills an index" },
-	{ "create", "'simidx-load INDEX INPUT' makes and fills an index" },
-	{ "new", "'simidx-load INDEX INPUT' makes and fills an index" },
-	{ "update", "'simidx-load --mode replace INDEX INPUT' stores rows in the place of others" },
-	{ "dedup", "'simidx-dedup INPUT' finds near-duplicates among texts" },
-	{ "dup", "'simidx-dedup INPUT' finds near-duplicates among texts" },
-	{ "dups", "'simidx-dedup INPUT' finds near-duplicates among texts" },
-	{ "near", "search" },  { "query", "search" }, { "print", "dump" },
-	{ "show", "dump" },
-	{ "groups", "clusters" }, { "compare", "similar" }, { "tables", "stats" },
-	{ "hash", "'simidx-query similar A B' shows the fingerprints of two texts" },
-	{ "simhash", "'simidx-query similar A B' shows the fingerprints of two texts" },
-	{ "fingerprint", "'simidx-query similar A B' shows the fingerprints of two texts" },
-	{ "restore", "a backup is an index: put it where the damaged one was" },
-	{ "version", "'simidx-query --version' prints it" },
-	{ "keys", "dump" },	   { "scan", "dump" },	     { "exists", "get" },
-	{ "del", "delete" },	   { "reindex", "compact" }, { "health", "verify" },
-	{ "settings", "stats" },   { "mlt", "search" },	     { "schema", "stats" },
-	{ "set", "'simidx-load --mode replace INDEX INPUT' stores rows in the place of others" },
-	{ "bulk", "'simidx-load INDEX INPUT' makes and fills an index" },
-	{ "index", "'simidx-load INDEX INPUT' makes and fills an index" }, { "tfidf", "idf" },
-	{ "match", "search" },	   { "prune", "delete" },    { "gc", "compact" },
-	{ "flushdb", "'rm -r INDEX' deletes an index" },
-	{ "shell", "each command is one of the shell: simidx-query search INDEX --text FILE" },
+	{ "search", "find grep near query mlt match knn" },
+	{ "get", "lookup exists" },
+	{ "dump", "list ls cat print show keys scan select" },
+	{ "clusters", "duplicates groups" },
+	{ "stats", "info count size du tables settings schema db-size analyze" },
+	{ "verify", "check fsck health integrity-check" },
+	{ "backup", "copy cp snapshot clone save bgsave vacuum-into" },
+	{ "delete", "remove del prune expire" },
+	{ "compact", "vacuum shrink optimize reindex gc force-merge" },
+	{ "repair", "fix recover" },
+	{ "idf", "tfidf" },
+	{ "similar", "similarity compare" },
+	{ "delete deletes documents, 'rm -r INDEX' an index", "rm drop" },
+	{ "'rm -r INDEX' deletes an index", "flushdb flushall drop-index" },
+	{ "'simidx-load INDEX INPUT' makes and fills an index",
+	  "load add insert import create new bulk index init put" },
+	{ "'simidx-load --mode replace INDEX INPUT' stores rows in the place of others",
+	  "update set upsert" },
+	{ "'simidx-load --merge-only INDEX' merges what was inserted, --from joins indexes",
+	  "merge" },
+	{ "'simidx-load --from A --from B INDEX' joins indexes", "join" },
+	{ "'simidx-dedup INPUT' finds near-duplicates among texts", "dedup dup dups" },
+	{ "diff <(simidx-query dump A) <(simidx-query dump B) compares two indexes, "
+	  "'simidx-query similar A B' two texts", "diff" },
+	{ "'simidx-query search --explain INDEX QUERY' tells how it is looked up", "explain" },
+	{ "'simidx-query similar A B' shows the fingerprints of two texts",
+	  "hash simhash fingerprint" },
+	{ "'simidx-query dump INDEX' prints all; | head or shuf takes some",
+	  "sample head tail top random-key" },
+	{ "'simidx-query --version' prints it", "version" },
+	{ "a backup is an index: put it where the damaged one was", "restore" },
+	{ "what is committed is found at once", "refresh flush commit sync" },
+	{ "each command is one of the shell: simidx-query search INDEX --text FILE", "shell" },
 };
 
 int qr_refuse_command(const char *name, const char *next)
 {
 	const char *names[sizeof(commands) / sizeof(commands[0])] = { NULL }, *nearest;
-	const char *same = NULL; /* in other letters */
 	char list[256] = "";
 
 	for (size_t i = 0; commands[i]; i++) {
 		names[i] = commands[i]->name;
-		same = strcasecmp(name, names[i]) ? same : names[i];
 		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
 			 i ? ", " : "", names[i]);
 	}
-	nearest = same ? same : tl_nearest_word(name, names);
+	nearest = tl_nearest_value(name, names);
 	for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++)
-		if (strcasecmp(name, other_names[i].theirs) == 0)
+		if (tl_others_list(other_names[i].theirs, name))
 			nearest = other_names[i].ours;
 	if (next && tl_find_command(&qr_program, next))
 		return tl_usage_error("unknown command '%s'; the command comes first: simidx-query "
@@ -164,13 +154,14 @@ int qr_refuse_command(const char *name, const char *next)
 	if (tl_path_is_index(name))
 		return tl_usage_error("'%s' is an index; the command comes first: simidx-query "
 				      "search %s ...", name, name);
-	if (nearest && strchr(nearest, ' '))
+	if (!nearest)
+		return tl_usage_error("unknown command '%s'; there are %s", name, list);
+	if (strncmp(nearest, "'simidx", 7) == 0)
+		tl_example_is(nearest + 1);
+	if (strchr(nearest, ' '))
 		return tl_usage_error("unknown command '%s'; %s", name, nearest);
-	if (nearest)
-		tl_example_mend(name, strlen(name), nearest);
-	if (nearest)
-		return tl_usage_error("unknown command '%s'; is %s meant?", name, nearest);
-	return tl_usage_error("unknown command '%s'; there are %s", name, list);
+	tl_example_mend(name, strlen(name), nearest);
+	return tl_usage_error("unknown command '%s'; is %s meant?", name, nearest);
 }
 
 static int run_help(struct qr_context *ctx, int argc, char **argv)
