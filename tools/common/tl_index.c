@@ -23,19 +23,14 @@ int tl_begins_with_path(const simidx_error *err, const char *path)
 /* An engine that this project has, but that this program was built without. */
 static void advise_engine(const char *path, const simidx_error *err)
 {
-	static const struct {
-		const char *scheme, *option;
-	} known[] = {
-		{ "hbase://", "--with-hbase" }, { "redis://", "--with-redis" },
-		{ "rediss://", "--with-redis" }, { "unix://", "--with-redis" },
-	};
+	int is_hbase = strncmp(path, "hbase:", 6) == 0;
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (strncmp(path, known[i].scheme, strlen(known[i].scheme)) == 0 &&
-		    strstr(err->text, "no engine for"))
-			tl_notice("'./configure %s' builds it with one", known[i].option);
-	if (strstr(err->text, "no engine for"))
-		tl_notice("without one an index is a directory: 'simidx-load INDEX INPUT'");
+	if (!strstr(err->text, "no engine for"))
+		return;
+	if (is_hbase || !strncmp(path, "redis", 5) || !strncmp(path, "unix:", 5))
+		tl_notice("'./configure --with-%s' builds it with one",
+			  is_hbase ? "hbase" : "redis");
+	tl_notice("without one an index is a directory: 'simidx-load INDEX INPUT'");
 }
 
 /* What an option is to be given, where the library wants a dictionary or has one in vain. */

@@ -4,6 +4,7 @@
 #include "common/tl_path.h"
 
 #include "common/tl_msg.h"
+#include "common/tl_others.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -27,25 +28,24 @@ int tl_path_is_uri(const char *path)
 
 int tl_path_refuse_scheme(const char *path)
 {
-	static const char *const schemes[] = { "hbase:", "redis:", "rediss:" };
-	static const char *const others[] = { "sqlite:", "lmdb:", "file:" };
 	const char *colon = path + strcspn(path, ":/");
+	char scheme[8];
 
-	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++)
-		if (!strncmp(path, schemes[i], strlen(schemes[i])) && !tl_path_is_uri(path) &&
-		    access(path, F_OK))
-			return tl_usage_error("'%s' is a directory; an index in an engine is "
-					      "named %s//HOST/NAME", path, schemes[i]);
+	if (*colon != ':' || access(path, F_OK) == 0)
+		return 0;
+	snprintf(scheme, sizeof(scheme), "%.*s", (int)(colon - path), path);
+	if (tl_others_list("hbase redis rediss", scheme) && !tl_path_is_uri(path))
+		return tl_usage_error("'%s' is a directory; an index in an engine is named "
+				      "%s://HOST/NAME", path, scheme);
 	/* HOST:PORT, and not a time. */
-	if (*colon == ':' && colon > path && strlen(colon) > PORT_DIGITS &&
-	    !colon[1 + strspn(colon + 1, "0123456789")] && access(path, F_OK))
+	if (colon > path && strlen(colon) > PORT_DIGITS &&
+	    !colon[1 + strspn(colon + 1, "0123456789")])
 		return tl_usage_error("'%s': an index in an engine is named redis://HOST:PORT/NAME "
 				      "or hbase://HOST:PORT/NAME, and a directory ./%s", path,
 				      path);
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (!strncmp(path, others[i], strlen(others[i])) && access(path, F_OK))
-			return tl_usage_error("'%s': an index is a directory, named without %s; "
-					      "./%s is one", path, others[i], path);
+	if (tl_others_list("sqlite lmdb file", scheme))
+		return tl_usage_error("'%s': an index is a directory, named without %s:; ./%s is "
+				      "one", path, scheme, path);
 	return 0;
 }
 
@@ -99,6 +99,23 @@ int tl_path_is_missing(const char *path, simidx_error *err)
 		missing = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
 	closedir(directory);
 	return missing;
+}
+
+static int is_kind(const char *path, mode_t kind)
+{
+	struct stat status;
+
+	return !stat(path, &status) && (status.st_mode & S_IFMT) == kind;
+}
+
+int tl_path_is_file(const char *path)
+{
+	return is_kind(path, S_IFREG);
+}
+
+int tl_path_is_directory(const char *path)
+{
+	return is_kind(path, S_IFDIR);
 }
 
 static int is_foreign(const char *path)

@@ -39,6 +39,10 @@ void tl_path_hide_passwords(char *text);
  */
 int tl_path_is_missing(const char *path, simidx_error *err);
 
+/** Whether there is a regular file; a directory. Links are followed. */
+int tl_path_is_file(const char *path);
+int tl_path_is_directory(const char *path);
+
 /** Whether a directory looks like an index: it has the data file of one. */
 int tl_path_is_index(const char *path);
 

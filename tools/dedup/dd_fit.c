@@ -8,7 +8,7 @@
 #include "common/tl_path.h"
 #include "input/in_codec.h"
 
-#include <sys/stat.h>
+#include <unistd.h>
 
 const char *dd_fit_comparing(const struct dd_options *options)
 {
@@ -77,8 +77,6 @@ static int check_keep(struct dd_options *options)
 
 int dd_fit_check(struct dd_options *options)
 {
-	struct stat status;
-
 	if (check_evidence(options) != TL_PROCEED || check_keep(options) != TL_PROCEED)
 		return TL_TROUBLE;
 	if (options->pairs + options->drop_list + options->stream > 1)
@@ -93,7 +91,8 @@ int dd_fit_check(struct dd_options *options)
 		return tl_usage_error("--output and --output-dir exclude each other");
 	if (options->output_dir && !*options->output_dir)
 		return tl_usage_error("--output-dir: DIR is empty");
-	if (options->output_dir && !stat(options->output_dir, &status) && !S_ISDIR(status.st_mode))
+	if (options->output_dir && !access(options->output_dir, F_OK) &&
+	    !tl_path_is_directory(options->output_dir))
 		return tl_usage_error("--output-dir: '%s' is a file, and DIR is a directory",
 				      options->output_dir);
 	if (options->output_dir && tl_path_is_index(options->output_dir))

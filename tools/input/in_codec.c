@@ -3,10 +3,11 @@
 
 #include "input/in_codec.h"
 
+#include "common/tl_others.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #ifdef HAVE_ZLIB
 #include <zlib.h>
 #endif
@@ -236,15 +237,12 @@ const struct in_codec *in_codec_of_path(const char *path)
 
 const char *in_codec_misleads(const char *path, int may_pack)
 {
-	static const char *const suffixes[] = { "gz", "gzip", "zst", "zstd", "bz2", "xz",
-						"lzma", "lz4", "br", "z", "zip", "7z" };
 	const char *dot = may_pack && in_codec_of_path(path) ? NULL : strrchr(path, '.');
 
-	for (size_t i = 0; dot && i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
-		if (strcasecmp(dot + 1, suffixes[i]) == 0)
-			return may_pack ? "only names that end in .gz or .zst are compressed" :
-					  "this file is not compressed, so its name may not end so";
-	return NULL;
+	if (!dot || !tl_others_list("gz gzip zst zstd bz2 xz lzma lz4 br z zip 7z", dot))
+		return NULL;
+	return may_pack ? "only names that end in .gz or .zst are compressed" :
+			  "this file is not compressed, so its name may not end so";
 }
 
 const char *in_codec_missing(const struct in_codec *codec)

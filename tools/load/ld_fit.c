@@ -138,12 +138,11 @@ int ld_fit_replaced(const struct ld_options *options)
 int ld_fit_parent(const char *path)
 {
 	char parent[PATH_MAX], word[TL_PATH_WORD_SIZE];
-	struct stat status;
 
 	if (tl_path_is_uri(path))
 		return 0;
 	tl_path_parent(path, parent, sizeof(parent));
-	if (!stat(parent, &status) && S_ISDIR(status.st_mode))
+	if (tl_path_is_directory(parent))
 		return 0;
 	return tl_error("%s: cannot be made, as there is no directory %s: mkdir -p %s", path,
 			parent, tl_path_word(parent, word));

@@ -410,13 +410,6 @@ const struct tl_command ld_command = {
 
 /* ---- the command line ---- */
 
-static int is_file(const char *path)
-{
-	struct stat status;
-
-	return !stat(path, &status) && S_ISREG(status.st_mode);
-}
-
 static int take_operands(struct ld_options *options, char **operands, size_t n)
 {
 	struct in_files_options *inputs = &options->inputs;
@@ -447,7 +440,7 @@ static int take_operands(struct ld_options *options, char **operands, size_t n)
 		return tl_refuse_no_index();
 	if (!ld_has_inputs(options) && !options->from.n)
 		return tl_refuse_no_input();
-	if (is_file(options->index))
+	if (tl_path_is_file(options->index))
 		return tl_usage_error("%s is a file; the index comes first, and is a directory",
 				      options->index);
 	if (in_files_check_dash(inputs) != TL_PROCEED)

@@ -11,7 +11,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,12 +31,10 @@ int qr_set_index(struct qr_context *ctx, const char *path)
 /* What is no index, before one that is. */
 static int refuse_turned(const struct qr_command *command, int n, char **operands)
 {
-	struct stat status;
-
 	if (tl_path_is_uri(operands[0]) || tl_path_is_index(operands[0]))
 		return 0;
 	if (strstr(command->line.operands, "OTHER"))
-		return n > 1 && !stat(operands[0], &status) && S_ISREG(status.st_mode) ?
+		return n > 1 && tl_path_is_file(operands[0]) ?
 			       tl_usage_error("%s: '%s' is a file and no index; 'simidx-query "
 					      "similar A B' compares two texts",
 					      command->line.name, operands[0]) : 0;
