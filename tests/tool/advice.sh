@@ -129,10 +129,21 @@ for command in 'backup DEST' 'compact NEW' 'export DIR'; do
 done
 run 2 "$query" -k 3 search index 0
 says "unknown option '-k'; the options of a command come behind it: simidx-query search ..."
-for command in 'scan dump' 'keys dump' 'del delete' 'reindex compact' 'mlt search'; do
+for command in 'scan dump' 'keys dump' 'del delete' 'reindex compact' 'mlt search' '.dump dump' '_search search' \
+	'expire delete' 'vacuum-into backup' 'integrity_check verify' 'bgsave backup' 'dbsize stats'; do
 	run 2 "$query" ${command% *} index
 	says "unknown command '${command% *}'; is ${command#* } meant?"
 done
+run 2 "$query" sample index
+says "'simidx-query dump INDEX' prints all; | head or shuf takes some"
+run 2 "$query" import index file
+says "Try 'simidx-load INDEX INPUT', or 'simidx-query --help'"
+run 2 "$query" dump index 3
+says "dump: one argument too many: '3'; 'simidx-query get --id INDEX N' looks a document up"
+run 2 "$query" review file 3
+says "review: one argument too many: '3'; --row NAME shows the pairs of a row"
+run 2 "$query" review file page.html
+says "review: one argument too many: 'page.html'; --html PAGE writes a page"
 run 2 "$query" flushdb index
 says "unknown command 'flushdb'; 'rm -r INDEX' deletes an index"
 # What is the beginning of an option of ours, and an option of others.
@@ -148,6 +159,13 @@ run 2 "$query" diff a b
 says "'simidx-query similar A B' two texts"
 run 2 "$load" --label=x
 says 'INDEX is missing'
+for option in -json -Json; do
+	run 2 "$query" $option dump index
+	says "unknown option '$option'; is --json meant?"
+	says "Try 'simidx-query --json dump index', or"
+done
+run 2 "$query" -limit 3 search index 0
+says "unknown option '-limit'; the options of a command come behind it: simidx-query search ..."
 run 2 "$query" -xq stats index
 says "unknown option '-x'; the options of a command come behind it: simidx-query stats ..."
 run 2 "$query" pairs no-index ix
@@ -173,7 +191,7 @@ done <<'END'
 -recursive is --recursive meant?
 -nohidden hidden files are left out, unless --hidden is given
 -1 groups have a line for each file; --drop-list prints names
--z is --null meant?
+-z -0 ends names with NUL bytes; --output FILE.gz is compressed
 -? is --help meant?
 -print0 is --null meant?
 -name find DIR -name '*.txt' | ... --files-from - chooses by names
@@ -188,6 +206,20 @@ done <<'END'
 --full -h lists what there is
 --original is --prefer meant?
 --append >> FILE adds lines
+--verify 'simidx-query help verify' tells of that command
+--search 'simidx-query search --text INDEX FILE' finds what is near to a text
+--gzip --output FILE.gz is compressed
+--repeated groups are printed anyway
+--all-repeated groups are printed anyway
+--skip-fields is --text-field meant?
+--field-separator=, is --delimiter meant?
+--temporary_directory=x is --tmpdir meant?
+--linkhard is --drop-list meant?
+--redis=localhost an index in an engine is named redis://HOST:PORT/NAME
+--num_hashes there is nothing to choose: doc/dedup.md
+--min_tokens short texts are compared, too
+-c the last line counts; --drop-list | wc -l does, too
+-Z is --null meant?
 -s is one of these meant? --similarity, --stream, --summary, --spill
 END
 while read -r option told; do
@@ -201,6 +233,15 @@ done <<'END'
 --ngrams is --grams meant?
 --on-conflict is --mode meant?
 --tfidf --weights tfidf --idf FILE; 'simidx-query idf' makes FILE
+--search 'simidx-query search --text INDEX FILE' finds what is near to a text
+--dump 'simidx-query help dump' tells of that command
+--gzip | gzip compresses what is printed
+--min_length is --min-tokens meant?
+--min_tokens is --min-tokens meant?
+--skip-duplicates '--on-duplicate first' keeps what is stored
+--ttl --times keeps times; then 'simidx-query delete --older-than 30d INDEX' forgets
+--columns --id-field, --fp-field and --text-field name them
+--upsert '--mode replace' stores a row in the place of another one
 END
 while read -r command option told; do
 	run 2 "$query" $command $option index 0
@@ -223,10 +264,18 @@ dump --label 'simidx-query get --label INDEX LABEL' looks a document up
 verify --fix 'simidx-query repair INDEX NEW' saves what is sound
 review --all -h lists what there is
 clusters --min-size -h lists what there is
+search --file --text FILE reads a text, -F lines FILE fingerprints, one a line
+search --size is --limit meant?
+search --fuzziness is --radius meant?
+search --exact '--radius 0' finds the same fingerprint
+search --fields what is printed has columns: | cut -f 1
+dump -z | gzip compresses what is printed
+dump --gzip | gzip compresses what is printed
+idf -r the files of a directory are named: DIR/*
 END
 for word in stream groups minhash; do
 	run 2 "$dedup" $word file
-	says "there is no file '$word', and simidx-dedup has no commands"
+	says "there is no file '$word'; there are no commands"
 done
 for letter in d t; do
 	run 2 "$dedup" -$letter, x
@@ -241,7 +290,7 @@ for letter in f i; do
 	says "unknown option '-$letter'; files stand without an option"
 done
 run 2 "$dedup" --in in.txt
-says "unknown option '--in'; an INPUT stands without an option"
+says "unknown option '--in'; files stand without an option"
 run 2 "$dedup" --drop-list=out in.txt
 says "option '--drop-list=out' takes no value: --drop-list"
 run 2 "$dedup" --similarity
@@ -256,9 +305,9 @@ says "Try 'simidx-query search --text ix a.txt'"
 run 2 "$query" --search ix 0
 says "Try 'simidx-query search ix 0'"
 run 2 "$query" search -o json ix 0
-says "unknown option '-o'; --json prints objects"
+says "unknown option '-o'; is --json meant?"
 run 2 "$query" search --output=jsonl ix 0
-says "; --json prints objects"
+says '; is --json meant?'
 run 2 "$query" search -r ix docs
 says "unknown option '-r'; the files of a directory are named: --text DIR/*"
 run 2 "$query" plan -n 1000000
@@ -279,6 +328,15 @@ says "unknown command 'GET'; is get meant?"
 says "Try 'simidx-query get ix 0'"
 run 2 "$query" find ix 0
 says "Try 'simidx-query search ix 0'"
+for size in 50% 1G; do
+	run 2 "$dedup" -S $size docs
+	says "unknown option '-S'; is --memory meant?"
+done
+run 2 "$query" search --format json ix 0
+says "found 'json'; is jsonl meant? --json is about what is printed"
+says "Try 'simidx-query search INDEX --text FILE', or"
+run 2 "$dedup" --keep date docs
+says "found 'date'; max:date keeps the row whose \"date\" is the last"
 run 2 "$dedup" --keep newst docs
 says "found 'newst'; is newest meant?"
 says "Try 'simidx-dedup --keep newest docs'"
@@ -307,6 +365,10 @@ done <<'END'
 --format ndjson jsonl
 --format json jsonl
 --format jsonlines jsonl
+--format JSONL jsonl
+--format md text
+--durability none normal
+--on-duplicate skip first
 --mode upsert replace
 --mode new if-new
 --mode if_new if-new
@@ -316,6 +378,24 @@ END
 run 2 "$load" --mode slowly index file
 grep -q 'meant?' err && fail 'nothing is like it'
 says "expected one of add, if-new, replace, delete, found 'slowly'"
+touch named
+run 2 "$load" --emit named index file
+says ", found 'named', the name of a file or index: the value is missing"
+while read -r option value meant; do
+	run 2 "$load" $option $value index file
+	says "$option: found '$value'; is $meant meant?"
+	says "Try 'simidx-load $option $meant index file', or"
+done <<'END'
+--memory 512mb 512M
+--memory 2GiB 2G
+--expect 50m 50M
+--max-bytes 10k 10K
+END
+for value in '80 0.8' '95% 0.95' '0,85 0.85'; do
+	run 2 "$dedup" --similarity ${value% *} file
+	says "such as ${value#* }, found '${value% *}'"
+	says "Try 'simidx-dedup --similarity ${value#* } file', or"
+done
 run 2 "$dedup" --threads all file
 says "--threads: expected a number in 1..256, found 'all'; without it: one a core"
 run 2 "$query" search --limit all index 0
@@ -386,6 +466,19 @@ shows 'load --mode=if-new ix fps.tsv' "$load" --mode=if_new ix fps.tsv
 shows 'load --mode if-new ix fps.tsv' "$load" --if-new ix fps.tsv
 shows 'load --create truncate ix fps.tsv' "$load" --truncate ix fps.tsv
 shows 'query search --radius 3 ix 0' "$query" search -d 3 ix 0
+shows 'query search --threads 4 ix 0' "$query" search --jobs 4 ix 0
+# What was the value of another option, and is none of this one, does not stay.
+shows 'dedup --drop-list a' "$dedup" --delete yes a
+shows 'dedup --drop-list a' "$dedup" --delete=yes a
+shows 'dedup --keep newest a b' "$dedup" --newest 5 a b
+shows 'load --min-tokens 5 ix fps.tsv' "$load" --min-length 5 ix fps.tsv
+shows 'query get ix --label l3' "$query" get ix --label=l3
+shows 'query get ix --id 1' "$query" get ix --id=1
+shows 'query dump --json ix' "$query" dump --json=true ix
+shows 'dedup --quiet a' "$dedup" --quiet=true a
+shows 'query search ix --text docs/1' "$query" search ix -f docs/1
+shows 'query search ix -F tsv fps.tsv' "$query" search ix --file fps.tsv
+shows 'query search ix --text plain.txt' "$query" search ix --file plain.txt
 shows 'query dump --json redis://u:***@h/pages' "$query" dump --csv redis://u:secret@h/pages
 # Where it stands among other letters, or has a value that would be lost, the command is made anew.
 shows 'load --mode if-new --radius 3 ix fps.tsv' "$load" --radius 3 ix fps.tsv

@@ -281,7 +281,9 @@ says '--bits is about bare fingerprints, and the inputs have texts'
 run 2 "$dedup" -0 names/a
 says '-0 is about --files-from, --drop-list, --list-binary and --stream, and none is given'
 run 2 "$dedup" --spill 100k names/a
-says "--spill: expected a size, such as 500K, 400M or 2G, found '100k'"
+says "--spill: found '100k'; is 100K meant?"
+run 2 "$dedup" --spill much names/a
+says "--spill: expected a size, such as 500K, 400M or 2G, found 'much'"
 run 2 "$dedup" --memory 1M names/a
 says '--memory: '
 run 2 "$dedup" --tmpdir no-such-directory names/a

@@ -149,7 +149,7 @@ done <<'END'
 --limit|18446744073709551616|at most 18446744073709551615
 --limit|18446744074G|at most 18446744073709551615
 --limit|0|at least 1, such as 5000, 20M or 1e7
---limit|5m|at least 1, such as 5000, 20M or 1e7
+--limit|m5|at least 1, such as 5000, 20M or 1e7
 --limit|K|at least 1, such as 5000, 20M or 1e7
 END
 run 2 "$query" search index --probes 2M 0

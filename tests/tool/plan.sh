@@ -57,7 +57,9 @@ says "--radius: expected a number in 0..32, found '33'"
 run 0 "$query" plan --documents 5 --bits 32 -k 32
 run 2 "$query" plan missing
 says 'missing: no index: No such file or directory'
-for documents in 5k 1.5M M 1P 1e e7 1e7M 1.5e3 1e-3; do
+run 2 "$query" plan --documents 5k
+says "--documents: found '5k'; is 5K meant?"
+for documents in 5x 1.5M M 1P 1e e7 1e7M 1.5e3 1e-3; do
 	run 2 "$query" plan --documents $documents
 	says "--documents: expected a number of at least 1, such as 5000, 20M or 1e7, found '$documents'"
 done

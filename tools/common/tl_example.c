@@ -4,11 +4,12 @@
 #include "common/tl_example.h"
 
 #include "common/tl_msg.h"
+#include "common/tl_others.h"
 #include "common/tl_path.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 /* Inputs that are shown: one text alone is near to nothing. */
 #define MOST_INPUTS 2
@@ -28,21 +29,9 @@ static struct {
 	const char *right; /* NULL: that is not known */
 } mended;
 
-static mode_t kind_of(const char *word)
-{
-	struct stat status;
-
-	return stat(word, &status) ? 0 : status.st_mode & S_IFMT;
-}
-
 static int is_index(const char *word)
 {
 	return (tl_path_is_uri(word) && strncmp(word, "http", 4) != 0) || tl_path_is_index(word);
-}
-
-static int is_file(const char *word)
-{
-	return kind_of(word) == S_IFREG;
 }
 
 /* What no codec of ours reads. */
@@ -57,8 +46,8 @@ static int is_input(const char *word)
 {
 	if (is_packed_otherwise(word))
 		return 0;
-	return strcmp(word, "-") == 0 || is_file(word) ||
-	       (kind_of(word) == S_IFDIR && !tl_path_is_index(word));
+	return strcmp(word, "-") == 0 || tl_path_is_file(word) ||
+	       (tl_path_is_directory(word) && !tl_path_is_index(word));
 }
 
 static int is_fingerprint(const char *word)
@@ -68,18 +57,20 @@ static int is_fingerprint(const char *word)
 	return n >= LEAST_DIGITS && !word[n];
 }
 
-/* Whether the word after an option is its value. */
-static int takes_value(const char *option)
+/* Whether the word after an option, which has `n` bytes, is its value. */
+static int takes_value(const char *option, size_t n)
 {
-	struct tl_rows rows = { .row = { typed.command->options } };
 	const struct tl_option *row;
-	char last = option[strlen(option) - 1];
+	int takes = 0, is_name = option[1] == '-';
 
-	while ((row = tl_rows_next(&rows)))
-		if (row->kind >= TL_KIND_FLAG && row->value &&
-		    (option[1] == '-' ? !strcmp(option + 2, row->name) : row->letter == last))
-			return 1;
-	return 0;
+	for (const struct tl_command *c = typed.command; c; c = c->program)
+		for (struct tl_rows rows = { .row = { c->options } };
+		     !takes && (row = tl_rows_next(&rows));)
+			takes = row->kind >= TL_KIND_FLAG && row->value &&
+				(is_name ? n - 2 == strlen(row->name) &&
+						   !strncmp(option + 2, row->name, n - 2) :
+					   row->letter == option[n - 1]);
+	return takes;
 }
 
 /* The operand number `nth` of this kind that was given, or NULL. */
@@ -87,7 +78,7 @@ static const char *find_given(int (*is_it)(const char *), int nth)
 {
 	for (char **word = typed.argv; *word; word++) {
 		if (**word == '-' && (*word)[1])
-			word += word[1] && takes_value(*word);
+			word += word[1] && takes_value(*word, strlen(*word));
 		else if (is_it(*word) && nth-- == 0)
 			return *word;
 	}
@@ -124,6 +115,17 @@ static void put_word(FILE *out, const char *before, const char *word, const char
 		put_quoted(out, word);
 }
 
+/* A file with queries, as an option reads it. */
+static void put_queries(FILE *out, const char *word)
+{
+	const char *dot = word ? strrchr(word, '.') : NULL;
+	char option[sizeof("-F jsonl ")] = "--text ";
+
+	if (dot && !was_given("--text", 6) && tl_others_list("jsonl csv tsv npy", dot))
+		snprintf(option, sizeof(option), "-F %s ", dot + 1);
+	put_word(out, option, word, "--text FILE");
+}
+
 static void put_inputs(FILE *out)
 {
 	const char *first = find_given(is_input, 0), *word = first;
@@ -133,7 +135,7 @@ static void put_inputs(FILE *out)
 		      out);
 	for (int n = 0; word && n < MOST_INPUTS; word = find_given(is_input, ++n))
 		put_word(out, n ? "" : *word == '-' ? "-F jsonl " :
-			 kind_of(word) == S_IFDIR ? "-r " : "", word, NULL);
+			 tl_path_is_directory(word) ? "-r " : "", word, NULL);
 }
 
 /* One word of what stands behind the name of a command. */
@@ -147,12 +149,12 @@ static void put_operand(FILE *out, const char *word, size_t n, int *n_files)
 	} else if (strncmp(word, "INPUT", n) == 0) {
 		put_inputs(out);
 	} else if (strncmp(word, "FILE", n) == 0) {
-		put_word(out, "", find_given(is_file, (*n_files)++), "FILE");
+		put_word(out, "", find_given(tl_path_is_file, (*n_files)++), "FILE");
 	} else if (strncmp(word, "QUERY", n) == 0) {
 		if (find_given(is_fingerprint, 0) && !was_given("--text", 6))
 			put_word(out, "", find_given(is_fingerprint, 0), NULL);
 		else
-			put_word(out, "--text ", find_given(is_file, 0), "--text FILE");
+			put_queries(out, find_given(tl_path_is_file, 0));
 	} else {
 		fprintf(out, " %.*s", (int)n, word);
 	}
@@ -184,11 +186,30 @@ static int is_mended(void)
 	return mended.right && (!mended.at || *word);
 }
 
+/* Whether what is right takes no value, or has one. */
+static int is_complete(void)
+{
+	size_t n = strcspn(mended.right, " ");
+
+	return *mended.right == '-' &&
+	       ((mended.right[n] && mended.right[n + 1]) || !takes_value(mended.right, n));
+}
+
+/* Whether a word was the value of what is complete without it. */
+static int is_left_over(const char *word)
+{
+	return is_complete() && access(word, F_OK) &&
+	       (!word[strspn(word, "0123456789.%KMG")] ||
+		tl_others_list("yes no true false on off", word));
+}
+
 static void put_mended(FILE *out, const char *word)
 {
 	const char *rest = mended.at + mended.n;
 	size_t n = strlen(mended.right);
 
+	if (*rest == '=' && is_complete())
+		rest += strlen(rest);
 	n -= n && mended.right[n - 1] == ' ' && !*rest;
 	fprintf(out, " %.*s%.*s", (int)(mended.at - word), word, (int)n, mended.right);
 	if (*rest)
@@ -206,7 +227,7 @@ static void write_mended(FILE *out)
 	for (char **word = typed.argv; *word; word++) {
 		if (has_mistake(*word))
 			put_mended(out, *word);
-		else
+		else if (word == typed.argv || !has_mistake(word[-1]) || !is_left_over(*word))
 			put_word(out, "", *word, NULL);
 	}
 }

@@ -26,7 +26,8 @@ void tl_example_set(const struct tl_command *command, char **argv);
  * @param at     where it stands, in a word of argv; NULL = before all words
  * @param n      bytes of it
  * @param right  what stands there instead; borrowed. If it ends with a blank, the rest of the word
- *               is a word of its own
+ *               is a word of its own. What was the value of the word, and would be none of an
+ *               option that takes none, is left out
  */
 void tl_example_mend(const char *at, size_t n, const char *right);
 

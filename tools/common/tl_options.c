@@ -8,13 +8,14 @@
 #include "common/tl_help.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
+#include "common/tl_others.h"
 #include "common/tl_path.h"
 #include "common/tl_unknown.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <simidx_info.h>
@@ -122,17 +123,38 @@ static int is_number(const struct tl_option *row, const char *text)
 	return digits && !*unit;
 }
 
+/* A file or index stands where a value should. */
+#define IS_NAME ", the name of a file or index: "
+
+/* A size or count with its unit as other programs write it: 10k, 5MB, 2GiB. NULL: it is none. */
+static const char *nearest_number(const struct tl_option *row, const char *text)
+{
+	static char right[32];
+	size_t n = strspn(text, "0123456789");
+
+	if (row->kind == TL_KIND_NUMBER || !n || n > 18 || !isalpha((unsigned char)text[n]) ||
+	    !tl_others_list("k m g t kb mb gb tb kib mib gib tib", text + n))
+		return NULL;
+	snprintf(right, sizeof(right), "%.*s%c", (int)n, text, toupper((unsigned char)text[n]));
+	return strcmp(right, text) ? right : NULL;
+}
+
 /* Tell what a number must be: both limits, or of very large ones only that which matters. */
 static int refuse_number(const struct tl_option *row, const char *text, int is_above)
 {
 	int is_size = row->kind == TL_KIND_SIZE, is_count = row->kind == TL_KIND_COUNT;
 	unsigned long long limit = is_above ? row->max : row->min;
 	int is_in_m = is_size && limit >> 20;
-	const char *without = row->otherwise ? "; without it: " : "", *what = row->otherwise;
+	const char *without = row->otherwise ? "; without it: " : "";
+	const char *what = row->otherwise ? row->otherwise : "";
 
-	what = what ? what : "";
+	if (!is_above && nearest_number(row, text)) {
+		what = nearest_number(row, text);
+		tl_example_mend(text, strlen(text), what);
+		return tl_usage_error("--%s: found '%s'; is %s meant?", row->name, text, what);
+	}
 	if (access(text, F_OK) == 0) {
-		without = ", the name of a file or index: ";
+		without = IS_NAME;
 		what = "the value is missing";
 	}
 	if (is_size && !limit)
@@ -177,6 +199,9 @@ static int set_word(const struct tl_option *row, void *to, const char *text)
 {
 	char known[256] = "";
 	const char *meant;
+	/* Of output, for which other programs have it, --json is the option. */
+	int may_be_output = row->letter == 'F' && tl_others_list("json", text) &&
+			    strcmp(tl_program(), "simidx-load");
 
 	for (unsigned i = 0; row->words[i]; i++) {
 		if (strcmp(text, row->words[i]) == 0) {
@@ -187,10 +212,14 @@ static int set_word(const struct tl_option *row, void *to, const char *text)
 			 i ? ", " : "", row->words[i]);
 	}
 	meant = tl_nearest_value(text, row->words);
-	if (meant)
+	if (meant && !may_be_output)
 		tl_example_mend(text, strlen(text), meant);
-	return tl_usage_error("--%s: expected one of %s, found '%s'%s%s%s", row->name, known, text,
-			      meant ? "; is " : "", meant ? meant : "", meant ? " meant?" : "");
+	return tl_usage_error("--%s: expected one of %s, found '%s'%s%s%s%s", row->name, known,
+			      text, meant ? "; is " : "", meant ? meant : "",
+			      meant ? " meant?" : "",
+			      may_be_output ? " --json is about what is printed" :
+			      !meant && access(text, F_OK) == 0 ? IS_NAME "the value is missing" :
+								  "");
 }
 
 /* Returns 0, or TL_TROUBLE after a message. */
@@ -246,13 +275,6 @@ static struct slot *find_slot(struct slots *slots, int c)
 	return NULL;
 }
 
-static int is_file(const char *path)
-{
-	struct stat status;
-
-	return !stat(path, &status) && S_ISREG(status.st_mode);
-}
-
 /* What getopt_long() makes of an option that it does not take. */
 static void refuse(const struct tl_command *command, struct slots *slots, int c, char **argv)
 {
@@ -260,14 +282,22 @@ static void refuse(const struct tl_command *command, struct slots *slots, int c,
 	const struct tl_unknown unknown = { command, names, slots->shorts, optopt, argv + optind };
 
 	list_names(slots, names);
-	if (c == ':')
+	if (c == ':') {
 		tl_usage_error("option '%s' needs a value: %s %s", spelled, spelled,
 			       find_slot(slots, optopt)->row->value);
-	else if (optopt >= BY_NAME)
+	} else if (optopt >= BY_NAME) {
+		/* What a flag is about are operands, unless it is only turned on. */
+		const char *value = strchr(spelled, '=');
+
+		if (tl_others_list("true yes on", value + 1))
+			tl_example_mend(value, strlen(value), "");
+		else if (command->program)
+			tl_example_mend(value, 1, " ");
 		tl_usage_error("option '%s' takes no value: --%s", spelled,
 			       find_slot(slots, optopt)->row->name);
-	else
+	} else {
 		tl_unknown_refuse(&unknown);
+	}
 }
 
 /* A long option that is cut, of which other programs have what is left as another one. */
@@ -349,6 +379,17 @@ int tl_refuse_no_index(void)
 	return refuse_missing("", 5, "INDEX", ": it comes before INPUT");
 }
 
+/* What an operand that is one too many may be meant to be. */
+static const char *advise_more(const struct tl_command *command, const char *word)
+{
+	if (strcmp(command->name, "review") == 0)
+		return strstr(word, ".htm") ? "; --html PAGE writes a page" :
+					      "; --row NAME shows the pairs of a row";
+	return command->most != 1 || !access(word, F_OK) ? "" :
+	       word[strspn(word, "0123456789")] ? "; results go to standard output: > FILE" :
+		       "; 'simidx-query get --id INDEX N' looks a document up";
+}
+
 /* The number of operands fits, or say what is missing. */
 static int check_operands(const struct tl_command *command, int n, char **operands)
 {
@@ -358,14 +399,14 @@ static int check_operands(const struct tl_command *command, int n, char **operan
 
 	if (command->program)
 		snprintf(prefix, sizeof(prefix), "%s: ", command->name);
-	if (n > command->most && command->most == 1 && is_file(operands[0]) && is_file(operands[1]))
+	if (n > command->most && command->most == 1 && tl_path_is_file(operands[0]) &&
+	    tl_path_is_file(operands[1]))
 		return tl_usage_error("%s'%s' is a file and no index; simidx-dedup compares files",
 				      prefix, operands[0]);
 	if (n > command->most && command->most)
 		return tl_usage_error("%sone argument too many: '%s'%s", prefix,
 				      operands[command->most],
-				      command->most == 1 && access(operands[1], F_OK) ?
-					      "; results go to standard output: > FILE" : "");
+				      advise_more(command, operands[command->most]));
 	if (n > command->most)
 		return tl_usage_error("%stakes no arguments, found '%s'", prefix, operands[0]);
 	if (n >= command->least)
@@ -421,13 +462,10 @@ static void tell_earlier(const struct slots *slots)
 /* A number as it is spoken, such as 50 million. */
 static int refuse_spoken(const struct tl_option *row, const char *next)
 {
-	static const char *const words[] = { "thousand", "million", "billion" };
-
-	for (size_t i = 0; next && i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(next, words[i]) == 0)
-			return tl_usage_error("--%s %s %s: numbers are such as 5000, 50M or 1e9",
-					      row->name, optarg, next);
-	return 0;
+	if (!next || !tl_others_list("thousand million billion", next))
+		return 0;
+	return tl_usage_error("--%s %s %s: numbers are such as 5000, 50M or 1e9", row->name,
+			      optarg, next);
 }
 
 static int take_all(const struct tl_command *command, struct slots *slots, int argc,

@@ -7,9 +7,10 @@
 #include "common/tl_example.h"
 #include "common/tl_msg.h"
 #include "common/tl_others.h"
+#include "common/tl_path.h"
 
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 /* The command that an option stands before, which would be one of its own. */
 static const char *later_command(const struct tl_command *command, char *const *next)
@@ -42,28 +43,16 @@ static const char *owner_of(const struct tl_command *program, int letter, const 
 }
 
 /* The command stands first, and its options behind it. */
-static void refuse_before(int letter, const char *spelled, const char *later, const char *owner)
+static void refuse_before(const char *spelled, const char *later, const char *owner)
 {
-	char alone[3] = { '-', (char)letter };
-
-	if (later) {
-		tl_usage_error("unknown option '%s'; the options of a command come behind it: %s "
-			       "%s ...", letter ? alone : spelled, tl_program(), later);
-		return;
-	}
-	if (!letter && strncmp(spelled + 2, owner, strlen(owner)) == 0)
+	if (!later && spelled[1] == '-' && strncmp(spelled + 2, owner, strlen(owner)) == 0)
 		tl_example_mend(spelled, strlen(spelled), owner);
-	else
+	else if (!later)
 		tl_example_mend(NULL, 0, owner);
-	tl_usage_error("unknown option '%s'; a command comes first, such as: %s %s ...",
-		       letter ? alone : spelled, tl_program(), owner);
-}
-
-static int is_file(const char *path)
-{
-	struct stat status;
-
-	return !stat(path, &status) && S_ISREG(status.st_mode);
+	tl_usage_error("unknown option '%s'; %s: %s %s ...", spelled,
+		       later ? "the options of a command come behind it" :
+			       "a command comes first, such as",
+		       tl_program(), later ? later : owner);
 }
 
 /* What a command writes has its place among the operands: the name of the second one; or NULL. */
@@ -72,13 +61,10 @@ static const char *place_of_output(const struct tl_command *command, int letter,
 {
 	const char *second = command->operands ? strchr(command->operands, ' ') : NULL;
 
-	if (letter != 'o' && strncmp(spelled, "--out", 5) != 0)
-		return NULL;
-	return !second		       ? NULL :
+	return (letter != 'o' && strncmp(spelled, "--out", 5)) || !second ? NULL :
 	       strstr(second, "DEST")  ? "DEST" :
 	       strstr(second, "[NEW]") ? "NEW" :
-	       strcmp(second, " DIR")  ? NULL :
-					 "DIR";
+	       strcmp(second, " DIR") == 0 ? "DIR" : NULL;
 }
 
 /* The word that begins with a letter which is no option; NULL if it stands behind others. */
@@ -91,28 +77,26 @@ static const char *word_of(int letter, char *const *next)
 	return last[0] == '-' && last[1] == letter && !last[2] ? last : NULL;
 }
 
-/* An option for output, with the value json. */
-static int asks_for_json(const struct tl_unknown *unknown, const char *spelled)
-{
-	const char *value = strchr(spelled, '=') ? strchr(spelled, '=') + 1 : unknown->next[0];
-
-	return tl_others_find("json", 4, unknown->names) && value &&
-	       strncmp(value, "json", 4) == 0 &&
-	       (unknown->letter == 'o' || strncmp(spelled, "--out", 5) == 0);
-}
-
-/* What its value tells: an order of files, or a directory for temporary ones. */
+/*
+ * What its value tells: objects, an order of files, a size of memory, or a directory for temporary
+ * ones.
+ */
 static const char *value_means(const struct tl_unknown *unknown, const char *spelled)
 {
-	static const char *const orders[] = { "time", "name", "mtime", "ctime", "size" };
-	const char *value = strlen(spelled) == 2 ? unknown->next[0] : NULL;
-	struct stat status;
+	const char *equals = strchr(spelled, '='), *value = equals ? equals + 1 : unknown->next[0];
+	int letter = unknown->letter;
 
-	for (size_t i = 0; value && i < sizeof(orders) / sizeof(orders[0]); i++)
-		if (unknown->letter == 'o' && strcmp(value, orders[i]) == 0)
-			return tl_others_find("keep", 4, unknown->names);
-	return unknown->letter == 'T' && value && !stat(value, &status) &&
-			       S_ISDIR(status.st_mode) ?
+	if (!value)
+		return NULL;
+	if ((letter == 'o' || strncmp(spelled, "--out", 5) == 0) && strncmp(value, "json", 4) == 0)
+		return tl_others_find("json", 4, unknown->names);
+	if (strlen(spelled) != 2)
+		return NULL;
+	if (letter == 'o' && tl_others_list("time name mtime ctime size", value))
+		return tl_others_find("keep", 4, unknown->names);
+	return letter == 'S' && *value >= '0' && *value <= '9' ?
+		       tl_others_find("memory", 6, unknown->names) :
+	       letter == 'T' && tl_path_is_directory(value) ?
 		       tl_others_find("tmpdir", 6, unknown->names) : NULL;
 }
 
@@ -120,22 +104,29 @@ void tl_unknown_refuse(const struct tl_unknown *unknown)
 {
 	const struct tl_command *command = unknown->command;
 	const char *spelled = unknown->next[-1], *next = unknown->next[0];
-	int letter = unknown->letter;
+	int letter = unknown->letter, has_more = letter && next && *next == '-' &&
+						 next[1] == letter && strlen(next) > 3;
+	const char alone[3] = { '-', (char)letter };
 	const char *later = later_command(command, unknown->next);
-	const char *owner = owner_of(command, letter, spelled);
+	/* A long option with one dash, such as -limit. */
+	const char *owner = has_more ? owner_of(command, 0, next + 1) : NULL;
+	const char *shown = owner ? next : letter ? alone : spelled;
 	const char *place = place_of_output(command, letter, spelled);
 	const char *meant = value_means(unknown, spelled);
 
+	if (has_more && !owner && tl_refuse_long(next, unknown->names))
+		return;
+	owner = owner ? owner : owner_of(command, letter, spelled);
 	if (later || owner)
-		refuse_before(letter, spelled, later, owner);
+		refuse_before(shown, later, owner);
 	else if (letter == '=')
 		tl_usage_error("a letter has its value without '=': '%s'", next ? next : spelled);
-	else if (letter && strchr("fi", letter) && next && is_file(next))
-		tl_usage_error("unknown option '-%c'; files stand without an option", letter);
+	else if (letter && strchr("fi", letter) && next && !access(next, F_OK) &&
+		 !tl_path_is_index(next))
+		tl_usage_error("unknown option '-%c'; %s", letter,
+			       tl_others_instead("file", unknown->names));
 	else if (meant)
 		tl_usage_error("unknown option '%s'; is --%s meant?", spelled, meant);
-	else if (asks_for_json(unknown, spelled))
-		tl_usage_error("unknown option '%s'; --json prints objects", spelled);
 	else if (place)
 		tl_usage_error("unknown option '%s'; %s is the operand after INDEX", spelled,
 			       place);

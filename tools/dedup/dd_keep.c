@@ -47,7 +47,8 @@ static int call_keep(void *options, const char *value)
 		tl_example_mend(value, strlen(value), meant);
 	return tl_usage_error("--keep: expected longest, shortest, newest, oldest, first, "
 			      "max:FIELD or min:FIELD, found '%s'%s%s%s", value,
-			      meant ? "; is " : "", meant ? meant : "", meant ? " meant?" : "");
+			      meant ? "; is " : "", meant ? meant : "", meant ? " meant?" :
+			      "; max:date keeps the row whose \"date\" is the last");
 }
 
 const struct tl_option dd_keep_rows[] = {

@@ -4,6 +4,7 @@
 #include "dedup/dd_options.h"
 
 #include "common/tl_advice.h"
+#include "common/tl_example.h"
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 #include "dedup/dd_fit.h"
@@ -24,6 +25,21 @@
 /* The largest sum of weights: 128 of 255. */
 #define MAX_ACCEPT (128 * 255)
 
+/* Show a percentage, or a fraction with a comma, as the number that is meant. */
+static int refuse_similarity(const char *value, double number)
+{
+	char right[32] = "0.8";
+
+	if (number >= 2 && number < 100)
+		snprintf(right, sizeof(right), "%g", number / 100);
+	else if (strncmp(value, "0,", 2) == 0)
+		snprintf(right, sizeof(right), "0.%s", value + 2);
+	if (strspn(value, "0123456789."))
+		tl_example_mend(value, strlen(value), right);
+	return tl_usage_error("--similarity: expected a number above 0 and at most 1, such as %s, "
+			      "found '%s'", right, value);
+}
+
 /* A decimal fraction above 0 and at most 1: digits and one point. */
 static int call_similarity(void *options, const char *value)
 {
@@ -32,8 +48,7 @@ static int call_similarity(void *options, const char *value)
 
 	if (strspn(value, "0123456789.") != strlen(value) || *end || end == value ||
 	    similarity <= 0 || similarity > 1)
-		return tl_usage_error("--similarity: expected a number above 0 and at most 1, "
-				      "such as 0.8, found '%s'", value);
+		return refuse_similarity(value, similarity);
 	((struct dd_options *)options)->similarity = similarity;
 	((struct dd_options *)options)->similarity_given = 1;
 	return 0;
@@ -413,7 +428,6 @@ static int check_indexes(const struct dd_options *options)
 static int take_operands(struct dd_options *options, char **operands, size_t n)
 {
 	struct in_files_options *inputs = &options->inputs;
-	struct stat status;
 	size_t directories = 0;
 
 	if (check_indexes(options) != TL_PROCEED)
@@ -433,7 +447,7 @@ static int take_operands(struct dd_options *options, char **operands, size_t n)
 		if (n > 1 && !operands[i][strspn(operands[i], "/")])
 			return tl_usage_error("'%s' is the root directory, and separates nothing; "
 					      "--prefer DIR says what stays", operands[i]);
-		directories += !stat(operands[i], &status) && S_ISDIR(status.st_mode);
+		directories += tl_path_is_directory(operands[i]);
 	}
 	if (n && directories == n && !inputs->recursive && !inputs->lists.n)
 		return tl_usage_error("%s: is a directory: -r reads the files in it", operands[0]);
