@@ -301,7 +301,9 @@ for suffix in gz zst; do
 	run 2 "$dedup" -q --stream --index added --evidence cut.$suffix twice.jsonl
 	says "simidx-dedup: cut.$suffix: is not whole ("
 	says 'remove it, or name another file'
-	cp twice.jsonl plain.$suffix
+	rm -f lines
+	run 0 "$dedup" -q --stream --evidence lines twice.jsonl
+	cp lines plain.$suffix
 	run 2 "$dedup" -q --stream --index added --evidence plain.$suffix twice.jsonl
 	says "simidx-dedup: plain.$suffix: is not whole (it is not compressed as its name says)"
 done

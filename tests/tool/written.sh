@@ -73,6 +73,15 @@ if [ -n "${SX_TEXT-}" ]; then
 	printf '100.0\ta\tb\n' >columns
 	run 2 "$dedup" --stream --json --index one-text --dups columns docs/1
 	says 'columns: does not begin with a line that --json --dups writes: name another file'
+	if [ -n "${SX_ZLIB-}" ]; then
+		gzip <table.tsv >table.gz
+		run 2 "$dedup" --stream --index one-text --dups table.gz docs/1
+		says 'table.gz: does not begin with a line that --dups writes: name another file'
+		for i in 1 2; do
+			run 0 "$dedup" --stream --index packed --dups lines.gz docs/1 docs/2 plain.txt
+		done
+		[ "$(zcat lines.gz | wc -l)" -ge 2 ] || fail 'nothing was added to what is compressed'
+	fi
 	for option in --dups "--json --dups" --evidence; do
 		rm -rf lines again
 		run 0 "$dedup" --stream --index again $option lines docs/1 docs/2 plain.txt

@@ -11,12 +11,12 @@
 #include "dedup/dd_memory.h"
 #include "input/in_codec.h"
 #include "input/in_guard.h"
+#include "input/in_source.h"
 #include "input/in_written.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- what is written ---- */
@@ -24,11 +24,9 @@
 /* Rows are written as they came, whatever the name of --output says. */
 static void look_at_name(const struct dd_options *options)
 {
-	static const char *const others[] = { ".json", ".parquet", ".xlsx", ".arrow" };
 	const struct in_files_options *inputs = &options->inputs;
 	const char *reason, *path = options->output;
 	const struct in_format *rows = inputs->format, *named;
-	int is_other = 0;
 
 	if (!path)
 		return;
@@ -37,9 +35,8 @@ static void look_at_name(const struct dd_options *options)
 	if (!rows || rows == &in_format_text)
 		return;
 	named = in_format_of_path(path, &reason);
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		is_other |= in_path_ends_in(path, others[i]);
-	if (is_other || (named && named != &in_format_text && named != rows))
+	if (in_path_ends_in(path, ".json .parquet .xlsx .arrow") ||
+	    (named && named != &in_format_text && named != rows))
 		tl_notice("--output %s: rows are written as they came, in the format %s: name it "
 			  ".%s", path, rows->name, rows->name);
 }
@@ -50,18 +47,17 @@ static void look_at_missing(const struct dd_options *options)
 	char **operands = options->inputs.operands;
 	const struct in_format *first, *second;
 	const char *reason;
-	int is_there[2];
+	int is_second;
 
 	if (options->inputs.n_operands != 2 || strcmp(operands[1], "-") == 0)
 		return;
-	for (int i = 0; i < 2; i++)
-		is_there[i] = access(operands[i], F_OK) == 0;
+	is_second = access(operands[1], F_OK) == 0;
 	first = in_format_of_path(operands[0], &reason);
 	second = in_format_of_path(operands[1], &reason);
-	if (options->drop_list && !is_there[0] && is_there[1])
+	if (options->drop_list && is_second && access(operands[0], F_OK))
 		tl_notice("%s: is not there; --drop-list goes to standard output: > FILE",
 			  operands[0]);
-	else if (!is_there[1] && second == first && second != &in_format_text)
+	else if (!is_second && second == first && second != &in_format_text)
 		tl_notice("%s: is not there; what is found is not written to it, but to standard "
 			  "output: > FILE", operands[1]);
 }
@@ -79,16 +75,14 @@ static int begins_as_columns(const char *line)
 /* Lines are added to those of an earlier run, and to no other file. */
 static int check_lines(const struct in_written *written, int is_json)
 {
-	FILE *file = written->is_there && written->may_have_lines &&
-				     !in_codec_of_path(written->path) ?
-			     fopen(written->path, "re") : NULL;
-	char line[4096] = "";
+	char line[256];
+	size_t n = 0;
 	int is_own;
 
-	if (file && !fgets(line, sizeof(line), file))
-		*line = '\0';
-	if (file)
-		fclose(file);
+	if (written->is_there && written->may_have_lines)
+		n = in_source_look(written->path, !in_codec_of_path(written->path), line,
+				   sizeof(line) - 1);
+	line[n] = '\0';
 	is_own = is_json ? strncmp(line, "{\"similarity\":", 14) == 0 ||
 				   strncmp(line, "{\"distance\":", 12) == 0 :
 			   begins_as_columns(line);
@@ -141,10 +135,8 @@ int dd_check_outputs(const struct dd_options *options)
 /* Whether lists can be read twice. */
 static int has_files_only(const struct in_files_options *inputs)
 {
-	struct stat status;
-
 	for (size_t i = 0; i < inputs->lists.n; i++)
-		if (stat(inputs->lists.at[i], &status) || !S_ISREG(status.st_mode))
+		if (!tl_path_is_file(inputs->lists.at[i]))
 			return 0;
 	return 1;
 }
@@ -191,12 +183,9 @@ int dd_check_is_other(enum simidx_dedup_kind kind, enum simidx_dedup_kind before
 /* Add an input to what is known of all. */
 static void note(struct dd_inputs *all, const struct in_file *input)
 {
-	struct stat status;
-
 	if (!input->is_stdin && in_guard_is_output(input->path))
 		return;
-	all->is_known &= !input->is_stdin && !stat(input->path, &status) &&
-			 S_ISREG(status.st_mode);
+	all->is_known &= !input->is_stdin && tl_path_is_file(input->path);
 	all->n++;
 	all->digest = dd_resume_digest(all->digest, input->path,
 				       input->is_stdin ? 0 : dd_resume_size(input->path));

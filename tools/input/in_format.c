@@ -3,6 +3,7 @@
 
 #include "input/in_reader.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -52,9 +53,17 @@ static size_t stem_length(const char *path)
 	return strlen(path) - (codec ? strlen(codec->suffix) : 0);
 }
 
-int in_path_ends_in(const char *path, const char *suffix)
+int in_path_ends_in(const char *path, const char *list)
 {
-	return ends_in(path, stem_length(path), suffix);
+	char suffix[16];
+	int is_one = 0;
+
+	for (; *list && !is_one; list += strspn(list, " ")) {
+		snprintf(suffix, sizeof(suffix), "%.*s", (int)strcspn(list, " "), list);
+		is_one = ends_in(path, stem_length(path), suffix);
+		list += strcspn(list, " ");
+	}
+	return is_one;
 }
 
 const struct in_format *in_format_of_path(const char *path, const char **reason)

@@ -69,6 +69,8 @@ struct in_reader {
 	struct in_lines lines;
 	void *state;               /* what the format remembers of this input; or NULL */
 	int packs_stay;            /* set it, and a file that is one text is never unpacked */
+	int names_tell;            /* set it where nobody has asked for a format: a pipe, whose
+				    * name tells none, is not taken as a text if it has rows */
 	int keeps_lines;           /* set it, and the line of each row is kept as it came */
 	struct in_room kept;       /* it, its end included: the first `kept_size` bytes */
 	size_t kept_size;          /* 0 = the row has no line */
@@ -251,8 +253,8 @@ extern const char *const in_format_load_names[];
  */
 const struct in_format *in_format_of_path(const char *path, const char **reason);
 
-/** Whether a path, without an ending of compression, ends in a suffix such as ".json". */
-int in_path_ends_in(const char *path, const char *suffix);
+/** Whether a path, without an ending of compression, ends in one of a list, such as ".zip .tar". */
+int in_path_ends_in(const char *path, const char *list);
 
 /** Which option of `columns` makes no sense for a format, and why, or NULL. */
 const char *in_format_misfit(const struct in_format *format, const struct in_columns *columns);

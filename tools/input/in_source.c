@@ -6,6 +6,7 @@
 #include "common/tl_msg.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -221,4 +222,22 @@ enum in_result in_source_read(struct in_source *source, char *buffer, size_t roo
 	if (source->codec)
 		return decompress(source, buffer, room, got);
 	return read_file(source, buffer, room, got);
+}
+
+size_t in_source_look(const char *path, int plain, char *bytes, size_t size)
+{
+	struct in_source source = { .fd = -1 };
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	size_t n = 0, got = 0;
+
+	in_source_begin(&source, fd);
+	source.plain = plain;
+	/* What the last read leaves of the room is less than a codec may need. */
+	while (fd >= 0 && n + 4 <= size &&
+	       in_source_read(&source, bytes + n, size - n, &got) == IN_ROW)
+		n += got;
+	in_source_free(&source);
+	if (fd >= 0)
+		close(fd);
+	return n;
 }

@@ -53,4 +53,10 @@ enum in_result in_source_read(struct in_source *source, char *buffer, size_t roo
  */
 enum in_result in_source_lack_memory(struct in_source *source);
 
+/**
+ * The first bytes of a file, decompressed unless `plain`: at most `size`, and up to three less.
+ * Returns how many there are; what cannot be read has none.
+ */
+size_t in_source_look(const char *path, int plain, char *bytes, size_t size);
+
 #endif /* IN_SOURCE_H */

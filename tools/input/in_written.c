@@ -6,8 +6,8 @@
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 #include "input/in_guard.h"
+#include "input/in_source.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -62,14 +62,10 @@ int in_written_check_inputs(const struct in_written *written, size_t n,
 static int is_own(const struct in_written *written)
 {
 	size_t n = written->begins ? strlen(written->begins) : 0;
-	FILE *file = n ? fopen(written->path, "re") : NULL;
-	char bytes[16];
-	int is = file && n <= sizeof(bytes) && fread(bytes, 1, n, file) == n &&
-		 memcmp(bytes, written->begins, n) == 0;
+	char bytes[32];
 
-	if (file)
-		fclose(file);
-	return is;
+	return n && in_source_look(written->path, 1, bytes, sizeof(bytes)) >= n &&
+	       memcmp(bytes, written->begins, n) == 0;
 }
 
 static int check_one(const struct in_written *written, const char *index, int prints)
