@@ -7,6 +7,7 @@
 #include "common/tl_number.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Of fewer rows than one in so many the rows are wrong, and not the options. */
 #define WRONG_SHARE 4
@@ -50,23 +51,35 @@ static void write_count(const struct in_causes *causes, enum in_cause cause, cha
 	}
 }
 
+size_t in_causes_names(const struct in_columns *columns,
+		       struct in_name names[IN_CAUSES_TEXTS + IN_MOST_TEXTS])
+{
+	const char *const one[IN_CAUSES_TEXTS] = { columns->id, columns->label, columns->time,
+						   columns->value };
+
+	for (size_t i = 0; i < IN_CAUSES_TEXTS; i++)
+		names[i] = (struct in_name){ one[i], one[i] ? strlen(one[i]) : 0 };
+	return IN_CAUSES_TEXTS + (columns->text && strchr(columns->text, ',') ?
+				  in_columns_names(columns->text, names + IN_CAUSES_TEXTS) : 0);
+}
+
 /* Members that options name and no row has. */
 static void tell_unseen(const struct in_causes *causes)
 {
-	const struct in_columns *columns = causes->unseen_of;
-	struct in_name names[IN_MOST_TEXTS];
-	size_t n = columns && columns->text ? in_columns_names(columns->text, names) : 0;
+	static const char *const options[] = { "--id-field", "--label-field",
+					       "--time",
+					       "--keep", "--text-field" };
+	struct in_name names[IN_CAUSES_TEXTS + IN_MOST_TEXTS];
+	size_t n = causes->unseen ? in_causes_names(causes->unseen_of, names) : 0;
 
-	if (causes->unseen & IN_UNSEEN_ID)
-		tl_notice("no row has \"%s\" (--id-field)", columns->id);
-	if (causes->unseen & IN_UNSEEN_LABEL)
-		tl_notice("no row has \"%s\" (--label-field)", columns->label);
-	if (causes->unseen & IN_UNSEEN_TIME)
-		tl_notice("no row has \"%s\" (--time): all times are unknown", columns->time);
 	for (size_t i = 0; i < n; i++)
-		if (causes->unseen & (uint32_t)IN_UNSEEN_TEXT << i)
-			tl_notice("no row has \"%.*s\" (--text-field)", (int)names[i].size,
-				  names[i].name);
+		if (causes->unseen >> i & 1)
+			tl_notice("no row has \"%.*s\" (%s)%s; the first one has %s",
+				  (int)names[i].size, names[i].name,
+				  options[i < IN_CAUSES_TEXTS ? i : IN_CAUSES_TEXTS],
+				  causes->unseen_of->time == names[i].name ?
+					  ": all times are unknown" : "",
+				  *causes->members ? causes->members : "none");
 }
 
 void in_causes_tell(const struct in_causes *causes, uint64_t rows)

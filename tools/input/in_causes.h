@@ -32,18 +32,24 @@ struct in_causes {
 	char field[80];           /* how the member is called, in quotes */
 	char names[240];          /* strings that the first row without it has */
 	char longest[80];         /* the longest of these */
-	/* Members that options name and no object has had so far, as bits: IN_UNSEEN_...; and
-	   whose they are, NULL before the first object. */
+	char members[240];        /* what the first object has */
+	/* Members that options name and no object has had so far: a bit for each of
+	   in_causes_names(); and whose they are, NULL before the first object. */
 	uint32_t unseen;
 	const struct in_columns *unseen_of;
 };
 
-enum in_unseen {
-	IN_UNSEEN_ID = 1,
-	IN_UNSEEN_LABEL = 2,
-	IN_UNSEEN_TIME = 4,
-	IN_UNSEEN_TEXT = 8 /* the first one of a list; and so on */
-};
+/** Names before those of texts. */
+#define IN_CAUSES_TEXTS 4
+
+/**
+ * The members that options name: id, label, time and value, where the name is NULL if none names
+ * it, and then those of a list of texts.
+ *
+ * @return their number
+ */
+size_t in_causes_names(const struct in_columns *columns,
+		       struct in_name names[IN_CAUSES_TEXTS + IN_MOST_TEXTS]);
 
 /**
  * Notices of what was counted, with advice where an option may be wrong.

@@ -8,6 +8,7 @@
 #include "common/tl_options.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MAX_COLUMN 1000000
@@ -89,6 +90,17 @@ size_t in_columns_names(const char *list, struct in_name names[IN_MOST_TEXTS])
 			return n;
 	}
 	return 0;
+}
+
+void in_columns_add_name(char *list, size_t size, const char *name, size_t n)
+{
+	size_t used = strlen(list), room = size - used - strlen(", ...");
+
+	if (used && list[used - 1] != '"')
+		return;
+	if (snprintf(list + used, room, "%s\"%.*s\"", used ? ", " : "", (int)(n < size ? n : size),
+		     name) >= (int)room)
+		strcpy(list + used, ", ...");
 }
 
 const char *in_columns_check_text(const struct in_columns *columns)

@@ -58,6 +58,10 @@ struct in_name {
  */
 size_t in_columns_names(const char *list, struct in_name names[IN_MOST_TEXTS]);
 
+/** Add a name to a list that a message shows: in quotes, with commas between, and with dots at the
+ * end once `size` has no room for more. */
+void in_columns_add_name(char *list, size_t size, const char *name, size_t n);
+
 /** Which of the options a format has use for. */
 #define IN_TAKES_HEADER 1u
 #define IN_TAKES_FIELDS 2u

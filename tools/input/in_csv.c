@@ -6,6 +6,7 @@
  * quote ends with one and may hold commas, newlines and, doubled, quotes.
  */
 
+#include "input/in_look.h"
 #include "input/in_table.h"
 
 #include <string.h>
@@ -65,10 +66,14 @@ static enum in_result find_end(struct in_reader *reader, size_t *size, uint64_t 
 		before = place;
 		place = step(place, c, delimiter(reader));
 		if (place == BROKEN)
-			return in_fail(reader, IN_REJECTED,
+			return in_fail(reader, IN_REJECTED, "%s%s",
 				       before == IN_PLAIN ?
 					       "a quote in a field that does not begin with one" :
-					       "text after the quote that ends a field");
+					       "text after the quote that ends a field",
+				       reader->row > 1 || lines->buffer[lines->start] != '{' ? "" :
+				       in_look_advise(reader->format, "",
+						      lines->buffer + lines->start,
+						      lines->end - lines->start));
 	}
 	*size = n;
 	if (rc == IN_FATAL)

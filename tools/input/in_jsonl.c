@@ -404,16 +404,14 @@ static enum in_result take_text(struct in_reader *reader, struct in_row *row,
 		return IN_ROW;
 	case IN_TEXT_NO_STRING:
 		if (in_count_cause(reader, IN_NO_STRING))
-			in_member_strings(object, causes->names, sizeof(causes->names),
-					  causes->longest, sizeof(causes->longest));
+			in_member_strings(object, causes);
 		return in_fail(reader, IN_REJECTED, "\"%s\": expected a string%s", key,
 			       json_is_array(member(object, key)) ? JOIN_LIST : "");
 	case IN_TEXT_NO_MEMORY:
 		return in_lack_memory(reader);
 	default:
 		if (in_count_cause(reader, IN_NO_FIELD))
-			in_member_strings(object, causes->names, sizeof(causes->names),
-					  causes->longest, sizeof(causes->longest));
+			in_member_strings(object, causes);
 		if (reader->columns->text)
 			return in_fail(reader, IN_REJECTED, "expected a member \"%s\"", key);
 		return in_fail(reader, IN_REJECTED,

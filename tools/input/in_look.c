@@ -6,18 +6,14 @@
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Bytes of a file that are looked at. */
 #define LOOKED_AT ((size_t)64 << 10)
-
-#define OBJECT_ADVICE "has a JSON object in its first line: -F jsonl reads it"
 
 /* Decimal digits of a number that is hardly a hexadecimal one. */
 #define LONG_DIGITS 8
@@ -100,6 +96,19 @@ static int refuse(const char *path, const char *what, const char *filter, int is
 	return 1;
 }
 
+static int is_full_dump(const char *bytes, size_t n)
+{
+	return memmem(bytes, n, "\"simidx-dump\"", strlen("\"simidx-dump\"")) != NULL;
+}
+
+/* Of bytes whose first line is an object. */
+static const char *object_advice(const char *bytes, size_t n)
+{
+	return is_full_dump(bytes, n) ?
+		       "is a full dump: simidx-load -F full reads it" :
+		       "has a JSON object in its first line: -F jsonl reads a row a line";
+}
+
 /* Whether rows are to be read that have columns or a fingerprint. */
 static int is_table(const struct in_format *format)
 {
@@ -149,14 +158,17 @@ const char *in_look_advise(const struct in_format *format, const char *reason, c
 			   size_t n)
 {
 	const char *at = skip_blanks(line, line + n);
-	int is_lines = format == &in_format_lines;
+	int is_lines = format == &in_format_lines, is_jsonl = format == &in_format_jsonl;
 	size_t left = (size_t)(line + n - at), commas = 0, blanks = 0;
 
 	if (*advise_reason(reason))
 		return advise_reason(reason);
+	if (has_member(at, at + left))
+		return is_full_dump(at, left) ? "; a full dump is read by -F full" :
+		       is_jsonl || format == &in_format_full ? "" : "; of JSON objects: -F jsonl";
 	if (left > 1 && *at == '{' && *skip_blanks(at + 1, line + n) == '\'')
 		return "; JSON has double quotes: json.dumps() of Python writes them";
-	if (!left || *at == '{' || *at == '[' || (!is_lines && format != &in_format_jsonl))
+	if (!left || *at == '{' || *at == '[')
 		return "";
 	for (size_t i = 0; i < left; i++) {
 		if ((unsigned char)at[i] < ' ' && at[i] != '\t')
@@ -164,15 +176,17 @@ const char *in_look_advise(const struct in_format *format, const char *reason, c
 		commas += at[i] == ',';
 		blanks += at[i] == ' ';
 	}
-	if (is_lines && in_look_is_decimal(line, n))
-		return "; of decimal numbers: --fp-encoding dec or sdec";
-	if (memchr(at, '\t', left))
-		return "; of columns between tabs: -F tsv";
-	if (blanks && blanks >= 2 * commas)
-		return "; of a text in each line: -F tsv --text-field 1";
-	if (commas)
-		return "; of columns between commas: -F csv";
-	return is_lines ? "" : "; of a fingerprint in each line: -F lines";
+	return is_lines && in_look_is_decimal(line, n) ?
+		       "; of decimal numbers: --fp-encoding dec or sdec" :
+	       memchr(at, '\t', left) ? "; of columns between tabs: -F tsv" :
+	       memchr(at, ';', left) && format == &in_format_csv ?
+		       "; --delimiter tells what separates columns" :
+	       memchr(at, ';', left) && !is_lines && !is_jsonl ?
+		       "; of columns with ';' between: -F csv --delimiter ';'" :
+	       blanks && blanks >= 2 * commas && (is_lines || is_jsonl) ?
+		       "; of a text in each line: -F tsv --text-field 1" :
+	       commas && format != &in_format_csv ? "; of columns between commas: -F csv" :
+	       is_jsonl ? "; of a fingerprint in each line: -F lines" : "";
 }
 
 int in_look_at(const char *path, const struct in_format *format, const char *bytes, size_t n,
@@ -190,8 +204,8 @@ int in_look_at(const char *path, const struct in_format *format, const char *byt
 	if (shape == ARRAY_OF_OBJECTS || (shape == ARRAY && is_json))
 		return refuse(path, "a JSON array", ".[]", is_text, reason);
 	if (shape == OBJECT_LINE && is_text) {
-		snprintf(reason, IN_LOOK_SIZE, "has a JSON object in its first line: -F jsonl "
-			 "reads a row a line; -F text takes the file as one text");
+		snprintf(reason, IN_LOOK_SIZE, "%s; -F text takes the file as one text",
+			 object_advice(bytes, n));
 		return 1;
 	}
 	/* In rows it may be one that is broken. */
@@ -221,45 +235,35 @@ static int looks_decimal(const char *at, const char *end)
 int in_look_into(const char *path, const struct in_format *format, int is_hex,
 		 char reason[IN_LOOK_SIZE])
 {
-	struct in_source source = { .fd = -1 };
-	size_t n = 0, got = 0;
+	int is_text = format == &in_format_text, is_odd;
+	size_t n = 0;
 	char *bytes;
-	int fd, is_odd;
 
-	if (format != &in_format_text && format != &in_format_jsonl && !is_table(format) &&
+	if (!is_text && format != &in_format_jsonl && !is_table(format) &&
 	    format != &in_format_bin && format != &in_format_features)
 		return 0;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bytes = fd >= 0 ? malloc(LOOKED_AT) : NULL;
-	in_source_begin(&source, fd);
-	source.plain = format == &in_format_text && !in_codec_of_path(path);
-	/* What the last read leaves of the room is less than a codec may need. */
-	while (bytes && n + 4 <= LOOKED_AT &&
-	       in_source_read(&source, bytes + n, LOOKED_AT - n, &got) == IN_ROW)
-		n += got;
-	is_odd = n > 0 && format != &in_format_bin && in_look_at(path, format, bytes, n, reason);
+	bytes = malloc(LOOKED_AT);
+	if (bytes)
+		n = in_source_look(path, is_text && !in_codec_of_path(path), bytes, LOOKED_AT);
+	is_odd = n && format != &in_format_bin && in_look_at(path, format, bytes, n, reason);
 	/* Columns may have objects, and bytes may be anything: but hardly so. */
-	if (n > 0 && format == &in_format_bin && shape_of(bytes, n) == OBJECT_LINE) {
-		snprintf(reason, IN_LOOK_SIZE, "%s", OBJECT_ADVICE);
-		is_odd = 1;
+	if (n && !is_odd && !is_text && format != &in_format_jsonl &&
+	    shape_of(bytes, n) == OBJECT_LINE) {
+		is_odd = format == &in_format_bin;
+		snprintf(reason, IN_LOOK_SIZE, "%s", object_advice(bytes, n));
+		if (!is_odd)
+			tl_notice("%s: %s", path, reason);
 	}
-	if (n > 0 && !is_odd && format != &in_format_text && format != &in_format_jsonl &&
-	    shape_of(bytes, n) == OBJECT_LINE)
-		tl_notice("%s: %s", path, OBJECT_ADVICE);
-	if (n > 0 && is_hex && format == &in_format_lines && looks_decimal(bytes, bytes + n))
+	if (n && is_hex && format == &in_format_lines && looks_decimal(bytes, bytes + n))
 		tl_notice("%s: has decimal numbers, read as hexadecimal ones without --fp-encoding "
 			  "dec", path);
-	in_source_free(&source);
 	free(bytes);
-	if (fd >= 0)
-		close(fd);
 	return is_odd;
 }
 
 void in_look_tell_whole(const char *path)
 {
-	struct stat status;
-	FILE *file = stat(path, &status) || !S_ISREG(status.st_mode) ? NULL : fopen(path, "re");
+	FILE *file = tl_path_is_file(path) ? fopen(path, "re") : NULL;
 	char name[PATH_MAX] = "", word[TL_PATH_WORD_SIZE];
 	size_t n = 0;
 
@@ -271,7 +275,7 @@ void in_look_tell_whole(const char *path)
 		tl_notice("%s: has names of files: --files-from %s reads these", path,
 			  tl_path_word(path, word));
 	else if (shape_of(name, n) == OBJECT_LINE)
-		tl_notice("%s: " OBJECT_ADVICE, path);
+		tl_notice("%s: %s", path, object_advice(name, n));
 	else
 		tl_notice("each file is one text; a text in each line is read by -F tsv "
 			  "--text-field 1, columns between commas by -F csv --text-field NAME");

@@ -16,8 +16,6 @@
 /* Objects in objects that are looked into for names to be told. */
 #define MAX_DEPTH 3
 
-#define DOTS ", ..."
-
 static const json_t *get(const json_t *object, const char *name, size_t size)
 {
 	char key[MAX_PART + 1];
@@ -93,41 +91,6 @@ enum in_found_text in_member_text(const json_t *object, const char *list, struct
 	return IN_TEXT_FOUND;
 }
 
-/* ---- members that no object has ---- */
-
-static void see(struct in_causes *causes, enum in_unseen bit, const json_t *object,
-		const char *name, size_t size)
-{
-	if (causes->unseen & bit && in_member(object, name, size))
-		causes->unseen &= ~(uint32_t)bit;
-}
-
-void in_member_see(struct in_causes *causes, const struct in_columns *columns,
-		   const json_t *object)
-{
-	struct in_name names[IN_MOST_TEXTS];
-	size_t n = columns->text && strchr(columns->text, ',') &&
-		   !json_object_get(object, columns->text) ?
-			   in_columns_names(columns->text, names) : 0;
-
-	if (!causes->unseen_of) {
-		causes->unseen_of = columns;
-		causes->unseen = (columns->id ? IN_UNSEEN_ID : 0) |
-				 (columns->label ? IN_UNSEEN_LABEL : 0) |
-				 (columns->time ? IN_UNSEEN_TIME : 0) |
-				 (uint32_t)IN_UNSEEN_TEXT * ((1u << n) - 1);
-	}
-	if (columns->id)
-		see(causes, IN_UNSEEN_ID, object, columns->id, strlen(columns->id));
-	if (columns->label)
-		see(causes, IN_UNSEEN_LABEL, object, columns->label, strlen(columns->label));
-	if (columns->time)
-		see(causes, IN_UNSEEN_TIME, object, columns->time, strlen(columns->time));
-	for (size_t i = 0; i < n; i++)
-		see(causes, (enum in_unseen)((uint32_t)IN_UNSEEN_TEXT << i), object,
-		    names[i].name, names[i].size);
-}
-
 /* ---- names to be told ---- */
 
 /* What is collected. */
@@ -135,24 +98,11 @@ struct listing {
 	char *names, *longest;
 	size_t names_size, longest_size;
 	size_t length; /* of the longest string */
-	int is_full;
+	int takes_all; /* members of all kinds */
 };
 
-static void add_name(struct listing *listing, const char *path)
-{
-	size_t used = strlen(listing->names), room = listing->names_size - used - strlen(DOTS);
-
-	if (listing->is_full)
-		return;
-	if (snprintf(listing->names + used, room, "%s\"%s\"", used ? ", " : "", path) >=
-	    (int)room) {
-		strcpy(listing->names + used, DOTS);
-		listing->is_full = 1;
-	}
-}
-
-/* Strings of an object at a path, which ends in a point if there is one. */
-static void list_strings(const json_t *object, const char *path, int depth,
+/* Members of an object at a path, which ends in a point if there is one. */
+static void list_members(const json_t *object, const char *path, int depth,
 			 struct listing *listing)
 {
 	char inner[MAX_PART + 1];
@@ -164,11 +114,13 @@ static void list_strings(const json_t *object, const char *path, int depth,
 			continue;
 		if (json_is_object(value) && depth < MAX_DEPTH) {
 			strcat(inner, ".");
-			list_strings(value, inner, depth + 1, listing);
+			list_members(value, inner, depth + 1, listing);
 		}
+		if (json_is_string(value) || (listing->takes_all && !json_is_object(value)))
+			in_columns_add_name(listing->names, listing->names_size, inner,
+					    strlen(inner));
 		if (!json_is_string(value))
 			continue;
-		add_name(listing, inner);
 		if (json_string_length(value) <= listing->length && *listing->longest)
 			continue;
 		listing->length = json_string_length(value);
@@ -177,13 +129,36 @@ static void list_strings(const json_t *object, const char *path, int depth,
 	}
 }
 
-void in_member_strings(const json_t *object, char *names, size_t names_size, char *longest,
-		       size_t longest_size)
+void in_member_strings(const json_t *object, struct in_causes *causes)
 {
-	struct listing listing = { names, longest, names_size, longest_size, 0, 0 };
+	struct listing listing = { causes->names, causes->longest, sizeof(causes->names),
+				   sizeof(causes->longest), 0, 0 };
 
-	*names = *longest = '\0';
-	list_strings(object, "", 0, &listing);
+	*causes->names = *causes->longest = '\0';
+	list_members(object, "", 0, &listing);
+}
+
+/* ---- members that no object has ---- */
+
+void in_member_see(struct in_causes *causes, const struct in_columns *columns,
+		   const json_t *object)
+{
+	struct in_name names[IN_CAUSES_TEXTS + IN_MOST_TEXTS];
+	size_t n = in_causes_names(columns, names);
+	char longest[MAX_PART + 1] = "";
+	struct listing listing = { causes->members, longest, sizeof(causes->members),
+				   sizeof(longest), 0, 1 };
+
+	if (columns->text && json_object_get(object, columns->text))
+		n = IN_CAUSES_TEXTS;
+	for (size_t i = 0; !causes->unseen_of && i < n; i++)
+		causes->unseen |= (uint32_t)(names[i].name != NULL) << i;
+	if (!causes->unseen_of && causes->unseen)
+		list_members(object, "", 0, &listing);
+	causes->unseen_of = columns;
+	for (size_t i = 0; i < n; i++)
+		if (causes->unseen >> i & 1 && in_member(object, names[i].name, names[i].size))
+			causes->unseen &= ~((uint32_t)1 << i);
 }
 
 #endif

@@ -52,14 +52,10 @@ void in_member_see(struct in_causes *causes, const struct in_columns *columns,
 		   const json_t *object);
 
 /**
- * The names of all members that are strings, as --text-field takes them: in quotes, with commas
- * between and dots at the end if there is no room for more.
- *
- * @param longest  set to the name of the one that is longest; "" = there is none, or its name is
- *                 too long
+ * Keep the names of all members that are strings, as --text-field takes them, and that of the
+ * longest one; "" = there is none, or its name is too long. Once.
  */
-void in_member_strings(const json_t *object, char *names, size_t names_size, char *longest,
-		       size_t longest_size);
+void in_member_strings(const json_t *object, struct in_causes *causes);
 
 #endif
 

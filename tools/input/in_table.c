@@ -7,17 +7,17 @@
 #include "common/tl_fp.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
+#include "common/tl_others.h"
+#include "input/in_look.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define COLUMNS "expected the columns id, fingerprint, label, "
 
 /* Room for the names in a header, as far as a message shows them. */
 #define NAMES_SIZE 300
-#define DOTS ", ..."
 
 /* The fields of a row that are read. */
 struct fields {
@@ -61,21 +61,6 @@ void in_table_close(void *state)
 
 	free(table->label.bytes);
 	free(table->text.bytes);
-}
-
-/*
- * Add a name to the list that a message shows, which ends in dots when there is no room for more.
- */
-static void add_name(char names[NAMES_SIZE], const struct in_field *field)
-{
-	size_t used = strlen(names), room = NAMES_SIZE - used - strlen(DOTS);
-	int size = field->size < NAMES_SIZE ? (int)field->size : NAMES_SIZE;
-
-	if (used && names[used - 1] != '"')
-		return;
-	if (snprintf(names + used, room, "%s\"%.*s\"", used ? ", " : "", size, field->data) >=
-	    (int)room)
-		strcpy(names + used, DOTS);
 }
 
 /* Note the number of a column if it has this name. Two of that name are one too many. */
@@ -240,7 +225,7 @@ static enum in_result read_header(struct in_reader *reader, const struct in_synt
 	memset(&state->columns, 0, sizeof(state->columns));
 	while (rc == IN_ROW && syntax->next_field(reader, &cursor, &field)) {
 		n++;
-		add_name(names, &field);
+		in_columns_add_name(names, sizeof(names), field.data, field.size);
 		rc = match_all(reader, &field, &wanted, n);
 	}
 	if (rc != IN_ROW)
@@ -308,13 +293,9 @@ static enum in_result pick_fields(struct in_reader *reader, const struct in_synt
 		in_count_cause(reader, IN_FEW_COLUMNS);
 	if (n < needed && table->exact)
 		return in_fail(reader, IN_REJECTED, COLUMNS "found one column%s",
-			       !fields->id.data ? "" :
-			       memchr(fields->id.data, ';', fields->id.size) ? DELIMITER :
-			       memchr(fields->id.data, ',', fields->id.size) &&
-					       reader->format == &in_format_tsv ?
-				       "; of columns between commas: -F csv" :
-			       memchr(fields->id.data, '\t', fields->id.size) ?
-				       "; of columns between tabs: -F tsv" : "");
+			       !fields->id.data || reader->row > 1 ? "" :
+			       in_look_advise(reader->format, "", fields->id.data,
+					      fields->id.size));
 	if (n < needed)
 		return in_fail(reader, IN_REJECTED, "expected %llu columns or more, found %llu",
 			       (unsigned long long)needed, (unsigned long long)n);
@@ -479,30 +460,28 @@ static int has_word_as_id(const struct in_reader *reader, const struct fields *f
 /* Whether a text is what columns of texts are called. */
 static int is_name_of_texts(const struct in_field *field)
 {
-	static const char *const names[] = { "text", "body", "content", "message", "description",
-					     "comment", "review", "document", "title" };
+	char name[16];
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (field->size == strlen(names[i]) &&
-		    strncasecmp(field->data, names[i], field->size) == 0)
-			return 1;
-	return 0;
+	snprintf(name, sizeof(name), "%.*s", (int)field->size, field->data);
+	return field->size < sizeof(name) &&
+	       tl_others_list("text body content message description comment review document "
+			      "title", name);
 }
 
 /* The first row was rejected: say what helps if it names the columns, or has one alone. */
 static void suspect_header(struct in_reader *reader, const struct fields *fields)
 {
-	if (strstr(reader->reason, "; of columns"))
+	if (strstr(reader->reason, "; "))
 		return;
-	if (is_bare(reader, fields))
-		in_advise(reader, "; for fingerprints alone: --fp-field 1");
-	else if (has_word_as_id(reader, fields))
-		in_advise(reader, "; if it is a label: --label-field 1 --fp-field 2");
-	else if (fields->fp.size && memchr(fields->fp.data, ' ', fields->fp.size))
-		in_advise(reader, "; if column 2 has texts: --text-field 2");
-	else if (fields->id.size + fields->fp.size > 0 && may_be_name(&fields->id) &&
-	    may_be_name(&fields->fp))
-		in_advise(reader, "; line 1 looks like a header: --header");
+	in_advise(reader,
+		  is_bare(reader, fields)	 ? "; for fingerprints alone: --fp-field 1" :
+		  has_word_as_id(reader, fields) ? "; if it is a label: --label-field 1 "
+						   "--fp-field 2" :
+		  fields->fp.size && memchr(fields->fp.data, ' ', fields->fp.size) ?
+			  "; if column 2 has texts: --text-field 2" :
+		  fields->id.size + fields->fp.size > 0 && may_be_name(&fields->id) &&
+				  may_be_name(&fields->fp) ?
+			  "; line 1 looks like a header: --header" : "");
 }
 
 /* The next row; in a table of texts, empty lines are none. */
