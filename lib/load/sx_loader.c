@@ -296,11 +296,21 @@ void simidx_loader_close(simidx_loader *l)
 
 /* ---- adding ---- */
 
+/* What one index has and another one does not, by flags. */
+static const char *name_columns(uint32_t flags)
+{
+	return flags & SIMIDX_CREATE_NO_IDS ? "other columns (ids)"
+	       : flags & SIMIDX_CREATE_FP2  ? "other columns (second fingerprints)"
+	       : flags & SIMIDX_CREATE_TIMES ? "other columns (times)"
+					     : "other columns (notes)";
+}
+
 int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
 {
 	const simidx_create_options *c;
 	const char *what = NULL;
 	simidx_info info = SIMIDX_INFO_INIT;
+	uint32_t differs;
 	int rc;
 
 	sx_err_clear(err);
@@ -313,10 +323,11 @@ int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
 		return sx_fail(err, SIMIDX_E_STATE,
 			       "simidx_loader_add_index: documents have been put already");
 	c = &l->target.create;
+	differs = (c->flags ^ source->schema->flags) & sx_schema_flags();
 	if ((c->bits ? c->bits : SIMIDX_DEFAULT_BITS) != source->schema->bits)
 		what = "another number of bits";
-	else if ((c->flags ^ source->schema->flags) & sx_schema_flags())
-		what = "other columns";
+	else if (differs)
+		what = name_columns(differs);
 	else if (strcmp(c->profile, source->schema->profile.text) ||
 		 c->n_check_fps != source->schema->profile.n_check_fps ||
 		 memcmp(c->check_fps, source->schema->profile.check_fps,

@@ -60,6 +60,10 @@ for name in $'\xe2\x80\x9cfps.tsv\xe2\x80\x9d' host:/fps.tsv a.tsv,b.tsv .text; 
 done
 run 2 "$query" review docs
 says 'review shows the pairs of a file that simidx-dedup --evidence has written'
+run 2 "$query" search ix 18446744073709551615
+says '; of a decimal number: --fp-encoding dec'
+run 2 "$query" search -F csv ix 0123456789abcdef
+says '; -F is the format of a file of queries, and --json prints objects'
 run 2 "$query" search ix l3
 says 'l3: fingerprint: expected 1 to 16 hexadecimal digits, found '"'l'"' in place of digit 1; of a label: simidx-query get --label'
 run 1 "$query" get ix d0
@@ -120,7 +124,7 @@ says "a letter has its value without '=': '-r=docs'"
 run 1 "$load" --force ix fps.tsv
 says '--force is about network file systems; --create truncate replaces an index'
 run 2 "$dedup" filter fps.tsv
-says "there is no file 'filter', and simidx-dedup has no commands"
+says "there is no file 'filter'; there are no commands"
 printf '%s\n' 'id,text' '1,one two' >commas.tsv
 run 1 "$load" new commas.tsv
 says 'found one column; of columns between commas: -F csv'
@@ -276,10 +280,10 @@ if [ -n "${SX_JSON-}" ]; then
 	echo '{"fp":"00000000000000ff","n":1}' >rows.jsonl
 	for format in csv tsv lines features; do
 		run 1 "$load" -F $format new rows.jsonl
-		says 'rows.jsonl: has a JSON object in its first line: -F jsonl reads it'
+		says 'rows.jsonl: has a JSON object in its first line: -F jsonl reads a row a line'
 	done
 	run 2 "$load" -F bin new rows.jsonl
-	says 'rows.jsonl: has a JSON object in its first line: -F jsonl reads it'
+	says 'rows.jsonl: has a JSON object in its first line: -F jsonl reads a row a line'
 	run 1 "$load" -F jsonl new table.txt
 	says '; of columns between commas: -F csv'
 	echo 00000000000000ff >hex
@@ -292,7 +296,7 @@ if [ -n "${SX_JSON-}" ]; then
 		says "1 row has a \"id\" that is no string (number.jsonl:1, whose strings are \"body\"; the longest one: --text-field 'body')"
 	fi
 	run 0 "$load" --label-field nope new rows.jsonl
-	says 'simidx-load: no row has "nope" (--label-field)'
+	says 'simidx-load: no row has "nope" (--label-field); the first one has "fp", "n"'
 	echo '{"fp":"ff00000000000000","nope":"x"}' >more.jsonl
 	run 0 "$load" --label-field nope new rows.jsonl more.jsonl
 	grep -q 'no row has' err && fail 'told, though a row has the member'
@@ -301,12 +305,21 @@ if [ -n "${SX_JSON-}" ]; then
 	grep -q 'no row has' err && fail 'told, though a row of the first file has the member'
 	rm -rf new
 	run 0 "$load" --times --time nope --id-field n new rows.jsonl
-	says 'no row has "nope" (--time): all times are unknown'
+	says 'no row has "nope" (--time): all times are unknown; the first one has "fp", "n"'
 	grep -q 'id-field' err && fail 'a member is there'
 	echo '{"title":"one two three four five","body":"six seven eight nine"}' >titles.jsonl
 	if [ -n "${SX_TEXT-}" ]; then
 		run 0 "$dedup" --text-field 'title, body' titles.jsonl
-		says 'no row has " body" (--text-field)'
+		says 'no row has " body" (--text-field); the first one has "title", "body"'
+		run 0 "$dedup" --text-field body --keep max:nope titles.jsonl
+		says 'no row has "nope" (--keep); the first one has "title", "body"'
+		# A pipe has no name that tells its format.
+		for tool in "$dedup" "$dedup --stream" "$load fresh"; do
+			run 1 $tool <(cat titles.jsonl)
+			says ': has a JSON object in its first line: -F jsonl reads a row a line'
+		done
+		run 0 "$dedup" -F text <(cat titles.jsonl)
+		run 0 "$dedup" <(echo one two)
 		run 0 "$dedup" --text-field title,body titles.jsonl
 		grep -q 'no row has' err && fail 'both members are there'
 	fi
@@ -329,6 +342,8 @@ if [ -n "${SX_TEXT-}" ]; then
 	run 2 "$load" ix docs/1
 	says "ix: 'simidx-query stats ix' shows what it holds; another name makes a new index"
 	run 2 "$load" --from texts --from ix joined
+	says 'joined: ix: it has other columns (second fingerprints)'
+	run 2 "$load" --from texts --from ix joined
 	says "joined: 'simidx-query stats INDEX' shows what it holds"
 	run 2 "$query" search --text texts docs
 	says 'docs: is a directory; name the files in it: --text DIR/*'
@@ -342,6 +357,8 @@ if [ -n "${SX_TEXT-}" ]; then
 		says 'more rows that are no queries are only counted'
 		says "30 rows have no \"text\" (first: others.jsonl:1, whose strings are \"body\"; the longest one: --text-field 'body')"
 		run 1 "$query" search texts -F jsonl --text-field body others.jsonl
+		run 1 "$query" search --text texts - <others.jsonl
+		says '-: has a JSON object in its first line: -F jsonl reads a row a line'
 	fi
 	run 2 "$query" search --text texts words
 	says '; if it is the text: echo TEXT | ... --text -'
@@ -389,6 +406,11 @@ if [ -n "${SX_TEXT-}" ]; then
 	says 'rows.dat: --text-field is for the formats tsv, csv and jsonl: -F tells which it is'
 	run 0 "$dedup" --exclude '{a,b}' -r docs
 	says "--exclude '{a,b}' left out nothing: a pattern has *, ? and [...] alone; --exclude may be given again"
+	cp header.csv rows.csv
+	run 0 "$dedup" --exclude rows.csv -r docs
+	says "--exclude 'rows.csv' left out nothing: it is a pattern for names; --against INDEX leaves out"
+	run 2 "$dedup" --exclude rows.csv rows.csv
+	says '--exclude is about what -r and --files-from find; --against INDEX of simidx-dedup leaves out rows'
 	run 0 "$query" idf --min-texts 1000 docs/1
 	says 'no word is in 1,000 texts (--min-texts)'
 	run 0 "$dedup" --stream plain.txt
@@ -432,7 +454,7 @@ if [ -n "${SX_TEXT-}" ]; then
 		says "; jq can join a list: jq -c '.text |= join(\" \")'"
 		echo '{"text":"one two"}' >one.jsonl
 		run 0 "$dedup" -F text one.jsonl
-		says 'one.jsonl: has a JSON object in its first line: -F jsonl reads it'
+		says 'one.jsonl: has a JSON object in its first line: -F jsonl reads a row a line'
 		run 1 "$query" similar one.jsonl plain.txt
 		says "one.jsonl has rows, and is compared as one text; 'simidx-dedup --pairs' compares rows"
 		grep -q 'plain.txt has rows' err && fail 'a text is one text'
@@ -488,6 +510,22 @@ if [ -n "${SX_TEXT-}" ]; then
 	run 0 "$dedup" --stream ids.jsonl
 	grep -q 'on average' err && fail 'told of texts'
 	"$query" dump --format full ix >full.dump
+	for format in tsv csv lines; do
+		run 1 "$load" -F $format from-dump full.dump
+		says 'full.dump: is a full dump: simidx-load -F full reads it'
+	done
+	for format in tsv csv lines dump; do
+		run 1 "$load" -F $format from-dump - <full.dump
+		says '; a full dump is read by -F full'
+	done
+	run 2 "$dedup" full.dump
+	says 'full.dump: is a full dump: simidx-load -F full reads it'
+	"$query" dump ix >plain.dump
+	run 2 "$load" -F full from-dump plain.dump
+	says '; of columns between tabs: -F tsv'
+	"$query" dump --json ix >json.dump
+	run 1 "$load" -F dump from-dump json.dump
+	says '; of JSON objects: -F jsonl'
 	run 1 "$load" -F jsonl from-dump full.dump
 	says '; a full dump is read by -F full'
 	# Options are looked at before a header is written.
@@ -507,6 +545,6 @@ if [ -n "${SX_TEXT-}" ]; then
 	# Objects may be what a column has.
 	echo '{"a":1}' >objects.tsv
 	run 0 "$dedup" --text-field 1 objects.tsv
-	says 'objects.tsv: has a JSON object in its first line: -F jsonl reads it'
+	says 'objects.tsv: has a JSON object in its first line: -F jsonl reads a row a line'
 fi
 finish

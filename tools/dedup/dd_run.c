@@ -500,6 +500,7 @@ static int begin(struct run *run)
 	run->all.started = run->all.shown = tl_seconds();
 	dd_memory_divide(&run->memory, run->options->memory, run->options->threads);
 	in_reader_init(&run->reader, run->options->bits);
+	run->reader.names_tell = !run->options->inputs.format;
 	run->reader.columns = &run->options->inputs.columns;
 	run->reader.keeps_lines = run->options->stream;
 	run->reader.packs_stay = run->options->identical;

@@ -42,6 +42,10 @@
 	  .help = "not the files that are larger",                                             \
 	  .more = "Leave out files that -r finds, and listed files, of more than N bytes." }
 
+#define NULL_ROW(text)                                                                        \
+	{ '0', "null", NULL, TL_FLAG(struct in_files_options, nul_lists),                       \
+	  .help = "names in such lists end with a NUL byte", .more = (text) }
+
 #define FORMAT_ROW(names)                                                                     \
 	{ 'F', "format", "FORMAT",                                                             \
 	  TL_WORD_FROM(struct in_files_options, format_word, names, 1),                        \
@@ -55,10 +59,8 @@
 
 const struct tl_option in_files_rows[] = {
 	FOUND_ROWS,
-	{ '0', "null", NULL, TL_FLAG(struct in_files_options, nul_lists),
-	  .help = "names in such lists end with a NUL byte",
-	  .more = "Names in lists of --files-from end with a NUL byte and not with a line, as "
-		  "find -print0 writes them." },
+	NULL_ROW("Names in lists of --files-from end with a NUL byte and not with a line, as "
+		  "find -print0 writes them."),
 	FORMAT_ROW(in_format_names),
 	{ TL_GROUP(in_columns_rows, struct in_files_options, columns) },
 	{ 0 },
@@ -66,11 +68,9 @@ const struct tl_option in_files_rows[] = {
 
 const struct tl_option in_files_load_rows[] = {
 	FOUND_ROWS,
-	{ '0', "null", NULL, TL_FLAG(struct in_files_options, nul_lists),
-	  .help = "names in such lists end with a NUL byte",
-	  .more = "Names in lists of --files-from, and what -F ids and -F labels read, end with a "
+	NULL_ROW("Names in lists of --files-from, and what -F ids and -F labels read, end with a "
 		  "NUL byte and not with a line, as find -print0 writes them. Such labels have no "
-		  "escapes." },
+		  "escapes."),
 	FORMAT_ROW(in_format_load_names),
 	{ TL_GROUP(in_columns_rows, struct in_files_options, columns) },
 	{ 0 },
@@ -319,13 +319,6 @@ static enum in_result next_walked(struct in_files *files, struct in_file *file)
 	return IN_ROW;
 }
 
-static int is_directory(const char *path)
-{
-	struct stat status;
-
-	return !stat(path, &status) && S_ISDIR(status.st_mode);
-}
-
 /* The next operand; IN_END if it is a directory, which is opened. */
 static enum in_result next_operand(struct in_files *files, struct in_file *file)
 {
@@ -333,7 +326,7 @@ static enum in_result next_operand(struct in_files *files, struct in_file *file)
 	const char *reason;
 
 	file->is_stdin = strcmp(path, "-") == 0;
-	if (!file->is_stdin && files->options->recursive && is_directory(path)) {
+	if (!file->is_stdin && files->options->recursive && tl_path_is_directory(path)) {
 		files->walk = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR,
 				       compare_names);
 		files->walk_below = begin_below(path);
@@ -461,8 +454,10 @@ int in_files_check_found(const struct in_files_options *options)
 	if (options->hidden && !options->recursive)
 		return tl_usage_error("--hidden is about the directories of -r");
 	if (has_leave && !options->recursive && !options->lists.n)
-		return tl_usage_error("%s is about what -r and --files-from find",
-				      options->leave.max_bytes ? "--max-bytes" : "--exclude");
+		return tl_usage_error("%s is about what -r and --files-from find%s",
+				      options->leave.max_bytes ? "--max-bytes" : "--exclude",
+				      options->leave.max_bytes ? "" :
+				      "; --against INDEX of simidx-dedup leaves out rows");
 	return TL_PROCEED;
 }
 

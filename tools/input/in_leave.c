@@ -5,11 +5,13 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
+#include "input/in_reader.h"
 
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The first `n` bytes of a path, and its last part; of a directory also with a slash behind. */
 static int is_matched(const char *pattern, const char *path, size_t n, int is_directory)
@@ -80,12 +82,17 @@ int in_leave_large(const struct in_leave_options *options, const char *path, uin
 	return 1;
 }
 
-/* Names are often given in case there are such files. */
-static int is_path(const char *pattern)
+/* Why a pattern has left out nothing; NULL: names are often given in case there are such files. */
+static const char *why_in_vain(const char *pattern)
 {
-	const char *slash = strchr(pattern, '/');
+	const char *slash = strchr(pattern, '/'), *reason;
 
-	return slash && slash[1];
+	return slash && slash[1] ? "paths begin below the directory that is searched" :
+	       !access(pattern, F_OK) && in_format_of_path(pattern, &reason) != &in_format_text ?
+		       "it is a pattern for names; --against INDEX leaves out what is near to "
+		       "documents" :
+	       strpbrk(pattern, "{|,\\$") ?
+		       "a pattern has *, ? and [...] alone; --exclude may be given again" : NULL;
 }
 
 void in_leave_tell(const struct in_leave_options *options, const struct in_left_out *counts)
@@ -95,12 +102,9 @@ void in_leave_tell(const struct in_leave_options *options, const struct in_left_
 			  tl_counted(counts->excluded, "file or directory was",
 				     "files or directories were"));
 	for (size_t i = 0; i < options->exclude.n && i < 64; i++)
-		if (!(counts->matched >> i & 1) && is_path(options->exclude.at[i]))
-			tl_notice("--exclude '%s' left out nothing: paths begin below the "
-				  "directory that is searched", options->exclude.at[i]);
-		else if (!(counts->matched >> i & 1) && strpbrk(options->exclude.at[i], "{|,\\$"))
-			tl_notice("--exclude '%s' left out nothing: a pattern has *, ? and [...] "
-				  "alone; --exclude may be given again", options->exclude.at[i]);
+		if (!(counts->matched >> i & 1) && why_in_vain(options->exclude.at[i]))
+			tl_notice("--exclude '%s' left out nothing: %s", options->exclude.at[i],
+				  why_in_vain(options->exclude.at[i]));
 	if (counts->large)
 		tl_notice("%s of more than %s bytes %s left out (first: %s)",
 			  tl_counted(counts->large, "file", "files"),

@@ -98,27 +98,19 @@ static const char *advise_open(const char *path)
 {
 	struct stat status;
 
-	if (errno == EACCES)
-		return "; ls -l shows who may read it";
-	if (errno != ENOENT)
-		return "";
-	if (*path == '~')
-		return "; a shell replaces ~ where it begins a word, and not in quotes";
-	if (strstr(path, "://"))
-		return "; nothing is fetched: curl -s URL | ... -F FORMAT -";
-	if (strpbrk(path, "*?"))
-		return "; a shell replaces * and ? where files match, and not in quotes";
-	if (*path == '@')
-		return "; --files-from FILE reads a list of names";
-	if (strchr(path, '\n'))
-		return "; it has several lines, as names without -0 have";
-	if (*path == '{')
-		return "; that looks like a row, and here is the name of a file";
-	if (strncmp(path, "\u2013", 3) == 0 || strncmp(path, "\u2014", 3) == 0)
-		return "; an option begins with '-', and this with another dash";
-	if (!lstat(path, &status))
-		return "; it is a link to what is not there";
-	return advise_name(path);
+	return errno == EACCES	     ? "; ls -l shows who may read it" :
+	       errno != ENOENT	     ? "" :
+	       *path == '~'	     ? "; a shell replaces ~ where it begins a word, and not in "
+				       "quotes" :
+	       strstr(path, "://")   ? "; nothing is fetched: curl -s URL | ... -F FORMAT -" :
+	       strpbrk(path, "*?")   ? "; a shell replaces * and ? where files match, and not in "
+				       "quotes" :
+	       *path == '@'	     ? "; --files-from FILE reads a list of names" :
+	       strchr(path, '\n')    ? "; it has several lines, as names without -0 have" :
+	       *path == '{'	     ? "; that looks like a row, and here is the name of a file" :
+	       strncmp(path, "\u2013", 3) == 0 || strncmp(path, "\u2014", 3) == 0 ?
+		       "; an option begins with '-', and this with another dash" :
+	       !lstat(path, &status) ? "; it is a link to what is not there" : advise_name(path);
 }
 
 const char *in_advise_open(const char *path)

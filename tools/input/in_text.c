@@ -4,6 +4,7 @@
 #include "input/in_reader.h"
 
 #include "common/tl_number.h"
+#include "input/in_look.h"
 
 #include <errno.h>
 #include <string.h>
@@ -50,25 +51,20 @@ static enum in_result expect_all(struct in_reader *reader, size_t most)
 /* Of a file with a NUL byte. */
 static const char *why_no_text(const char *path, const char *bytes, size_t n)
 {
-	static const char *const texts_in[] = { ".pdf", ".docx", ".odt", ".parquet" };
-	static const char *const of_offices[] = { ".doc", ".xls", ".xlsx", ".ods" };
-
 	if (n > 1 && (!memcmp(bytes, "\xff\xfe", 2) || !memcmp(bytes, "\xfe\xff", 2)))
 		return "is UTF-16: 'iconv -f UTF-16 -t UTF-8' makes a text of it that can be read";
 	if (n >= 16 && !memcmp(bytes, "SQLite format 3", 16))
 		return "is an SQLite database: sqlite3 -csv FILE 'SELECT ...' | ... -F csv -";
-	if (in_path_ends_in(path, ".zip") || in_path_ends_in(path, ".tar"))
+	if (in_path_ends_in(path, ".zip .tar"))
 		return "is an archive: unpack it, and give -r its directory";
 	if (in_path_ends_in(path, ".npz"))
 		return "is an archive of NumPy arrays; unpack it and load its .npy files";
-	for (size_t i = 0; i < sizeof(texts_in) / sizeof(texts_in[0]); i++)
-		if (in_path_ends_in(path, texts_in[i]))
-			return "contains a NUL byte, so it is no text; doc/use.md has programs "
-			       "that take texts out of it";
-	for (size_t i = 0; i < sizeof(of_offices) / sizeof(of_offices[0]); i++)
-		if (in_path_ends_in(path, of_offices[i]))
-			return "contains a NUL byte, so it is no text; soffice --headless "
-			       "--convert-to txt FILE makes one (csv of a table)";
+	if (in_path_ends_in(path, ".pdf .docx .odt .parquet"))
+		return "contains a NUL byte, so it is no text; doc/use.md has programs that take "
+		       "texts out of it";
+	if (in_path_ends_in(path, ".doc .xls .xlsx .ods"))
+		return "contains a NUL byte, so it is no text; soffice --headless --convert-to "
+		       "txt FILE makes one (csv of a table)";
 	return "contains a NUL byte, so it is no text; simidx-dedup --binary compares bytes";
 }
 
@@ -77,6 +73,7 @@ static enum in_result next_text(struct in_reader *reader, struct in_row *row)
 {
 	const struct in_lines *lines = &reader->lines;
 	size_t checked, most;
+	struct stat status;
 	enum in_result rc;
 
 	if (reader->row > 1)
@@ -88,6 +85,9 @@ static enum in_result next_text(struct in_reader *reader, struct in_row *row)
 	if (checked > 0 && memchr(lines->buffer, '\0', checked))
 		return in_fail(reader, IN_SKIPPED, "%s",
 			       why_no_text(reader->path, lines->buffer, checked));
+	if (reader->names_tell && !fstat(lines->source.fd, &status) && S_ISFIFO(status.st_mode) &&
+	    in_look_at(reader->path, reader->format, lines->buffer, lines->end, reader->reason))
+		return IN_REJECTED;
 	most = in_lines_most(lines, IN_MAX_TEXT);
 	rc = expect_all(reader, most);
 	if (rc == IN_ROW)

@@ -318,6 +318,7 @@ int ld_read_files(struct ld_run *run, struct in_files *files)
 void ld_read_begin(struct ld_run *run)
 {
 	in_reader_init(&run->reader, run->target.bits);
+	run->reader.names_tell = !run->options->inputs.format;
 	run->reader.columns = &run->options->inputs.columns;
 	run->reader.keeps_lines = run->options->emit == LD_EMIT_NEW;
 	in_reader_when_idle(&run->reader, store_in_pause, run);

@@ -11,6 +11,7 @@
 #include "common/tl_text_options.h"
 #include "common/tl_utf8.h"
 #include "input/in_files.h"
+#include "input/in_look.h"
 #include "query/qr_queue.h"
 
 #include <limits.h>
@@ -18,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Bytes of a text that was given in place of a file, which a message shows. */
@@ -122,12 +122,15 @@ static void look_at_text(struct search *search, const struct in_row *row)
 {
 	size_t valid = tl_utf8_valid(row->text, row->text_size);
 	const struct in_reader *rows = &search->rows;
-	char place[4096];
+	char place[4096], odd[IN_LOOK_SIZE];
 
-	if (rows->format == &in_format_text && !search->format_word &&
-	    in_doubt_text(rows->path, row, search->ctx->info.bits) == IN_NAMED_ROWS)
+	if (rows->format != &in_format_text || search->format_word)
+		;
+	else if (in_doubt_text(rows->path, row, search->ctx->info.bits) == IN_NAMED_ROWS)
 		tl_notice("%s is searched as one text; without --text its rows are searched",
 			  rows->path);
+	else if (in_look_at(rows->path, rows->format, row->text, row->text_size, odd))
+		tl_notice("%s: %s", rows->path, odd);
 	if (valid == row->text_size)
 		return;
 	snprintf(place, sizeof(place), "%s, byte %zu", in_reader_place(&search->rows), valid + 1);
@@ -181,11 +184,8 @@ static int search_row(struct search *search, const struct in_row *row)
 /* A query that is a directory, and what to name instead. */
 static const char *advise_directory(const char *path)
 {
-	struct stat status;
-
-	if (stat(path, &status) || !S_ISDIR(status.st_mode))
-		return "";
-	return tl_path_is_index(path) ?
+	return !tl_path_is_directory(path) ? "" :
+	       tl_path_is_index(path) ?
 		       " and an index; 'simidx-query pairs INDEX OTHER' compares two" :
 		       "; name the files in it: --text DIR/*";
 }
@@ -204,7 +204,10 @@ static void tell_unopened(const struct search *search, const char *path)
 			 "TEXT | simidx-query search INDEX --text -",
 			 (int)n, path, path[n] ? "..." : "");
 	else
-		tl_error("%s: %s%s%s", path, reason, advise_directory(path),
+		tl_error("%s: %s%s%s%s", path, reason, advise_directory(path),
+			 search->format_word && !path[strspn(path, "0123456789abcdefABCDEF")] ?
+				 "; -F is the format of a file of queries, and --json prints "
+				 "objects" : "",
 			 search->texts && access(path, F_OK) && !strpbrk(path, "./*") ?
 				 "; if it is the text: echo TEXT | ... --text -" : "");
 }
@@ -272,7 +275,10 @@ static void refuse_operand(const struct search *search, const char *operand, con
 	else if (has_texts)
 		tl_error("%s: %s; for texts: --text FILE", operand, reason);
 	else
-		tl_error("%s: %s; of a label: simidx-query get --label", operand, reason);
+		tl_error("%s: %s; of a %s", operand, reason,
+			 operand[strspn(operand, "0123456789")] ?
+				 "label: simidx-query get --label" :
+				 "decimal number: --fp-encoding dec");
 }
 
 /* What has not all digits may have lost some; a few digits are meant so. */
