@@ -36,9 +36,13 @@
  *
  * A text that has too few shingles in common with all texts before it for one of them to be near is
  * not searched. That is told by 24 of its shingles, a random sample: of a text that is just as
- * similar to a kept one as it must be, wrongly with a chance of at most 1 in 100,000, and hardly
+ * similar to a kept one as it must be, wrongly with a chance of at most 1 in 1,000, and hardly
  * ever of one that is more similar. Then it is kept, also where the text of the other one is not
  * there any more and fingerprints would decide (doc/dedup-design.md).
+ *
+ * A text that needs a search is compared first with one kept text that was the first to have one of
+ * its shingles, and not searched where that is near. So its keeper need not be the nearest one. Not
+ * with SIMIDX_DEDUP_LASTING: a later run has to find the keeper, too, and has no such shingles.
  */
 
 #ifndef SIMIDX_DEDUP_H
@@ -126,6 +130,9 @@ typedef struct simidx_dedup_row {
 /** simidx_dedup_near.similarity where fingerprints alone have decided about a text. */
 #define SIMIDX_DEDUP_BY_FP (-1.0)
 
+/** In place of a distance: a hash led to the document, and no search. */
+#define SIMIDX_DEDUP_NOT_SEARCHED 0xffffffffu
+
 /** simidx_dedup_near.keeper of a document that the index had before simidx_dedup_open(). */
 #define SIMIDX_DEDUP_EARLIER UINT64_MAX
 
@@ -145,7 +152,7 @@ typedef struct simidx_dedup_near {
 	double similarity; /**< of two texts, above 0 and up to 1, or SIMIDX_DEDUP_BY_FP; of bare
 	                      fingerprints the number of bits that differ; of features
 	                      SIMIDX_DEDUP_BY_FP */
-	unsigned distance; /**< as the search weighs it */
+	unsigned distance; /**< as the search weighs it, or SIMIDX_DEDUP_NOT_SEARCHED */
 	unsigned flags;    /**< SIMIDX_DEDUP_ESTIMATE, SIMIDX_DEDUP_EQUAL or 0 */
 	unsigned against;  /**< with SIMIDX_DEDUP_AGAINST: which of the other indexes, from 0 */
 	unsigned reserved; /**< zero */
@@ -261,10 +268,10 @@ typedef struct simidx_dedup_options {
 	    kept, and compared with by what they remember. Borrowed; not with SIMIDX_DEDUP_PAIRS */
 	simidx *const *against;
 	size_t n_against;
-	/** Memory for telling which texts need no search, as they share too little with all before
-	    them, at most: 1 MB at first, later up to 64 bytes a text. Where that is not enough,
-	    more and more texts are searched. Below 64 bytes all are, as always with
-	    SIMIDX_DEDUP_NEAREST, and once the index has documents that were not added here */
+	/** Memory for telling which texts need no search, at most: 1 MB at first, later up to 96
+	    bytes a text. Where that is not enough, more and more texts are searched. Below 64 bytes
+	    all are, as always with SIMIDX_DEDUP_NEAREST, and once the index has documents that were
+	    not added here */
 	uint64_t unsearched_bytes;
 } simidx_dedup_options;
 
@@ -327,7 +334,7 @@ int simidx_dedup_add(simidx_dedup *dedup, const simidx_dedup_row *row, simidx_er
  *         SIMIDX_E_UNKNOWN.
  *
  * Cost: for each row a fingerprint, and a search unless it needs none
- * (simidx_dedup_counts.unsearched); for each candidate that is compared its text is read again and
+ * (simidx_dedup_counts.unsearched, .by_hash); for each candidate that is compared its text is read again and
  * made into shingles. With SIMIDX_DEDUP_ASK no candidate ends that, so there are up
  * to SIMIDX_DEDUP_MOST_COMPARED of them, or with SIMIDX_DEDUP_COMPARE_ALL any number, but for those
  * that calls.skips leaves out.
@@ -391,6 +398,8 @@ typedef struct simidx_dedup_counts {
 	                        sketch, or fingerprints have decided */
 	uint64_t unsearched; /**< texts that were not searched, as they share too little with all
 	                        before them */
+	uint64_t by_hash;    /**< texts that were left out without a search: a hash of a run of five
+	                        tokens led to what they are near to */
 } simidx_dedup_counts;
 
 /** Count, for the batches that are decided. Between two calls of the same thread. */

@@ -211,6 +211,7 @@ unit_tools = \
 	tests/unit/t_qr_words.c \
 	tools/query/qr_words.c \
 	tests/unit/t_sd_note.c \
+	tests/unit/t_sd_first.c \
 	tests/unit/t_sd_seen.c \
 	tests/unit/t_sd_set_sketch.c \
 	tests/unit/t_sd_texts.c

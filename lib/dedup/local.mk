@@ -23,6 +23,8 @@ lib_dedup_libsd_la_SOURCES = \
 	lib/dedup/sd_decide.c \
 	lib/dedup/sd_decide.h \
 	lib/dedup/sd_dedup.c \
+	lib/dedup/sd_first.c \
+	lib/dedup/sd_first.h \
 	lib/dedup/sd_kept.c \
 	lib/dedup/sd_kept.h \
 	lib/dedup/sd_note.c \

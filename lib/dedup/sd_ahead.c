@@ -99,7 +99,9 @@ static int step_sketch(simidx_dedup *dedup, unsigned number, size_t i, simidx_er
 static void forget_seen(simidx_dedup *dedup)
 {
 	sd_seen_close(dedup->seen);
+	sd_first_close(dedup->first);
 	dedup->seen = NULL;
+	dedup->first = NULL;
 }
 
 /* Tell which rows are new, in their order, as each counts for those behind it. Rows that are left
@@ -113,12 +115,27 @@ static int tell_new(simidx_dedup *dedup, simidx_error *err)
 
 		if (sd_is_empty(item) || item->is_out)
 			continue;
-		item->is_new = sd_seen_is_new(dedup->seen, &item->sketch);
+		item->is_new = sd_seen_is_new(dedup->seen, &item->sketch, &item->own_hash);
 		if (sd_is_asked(item))
 			continue;
 		dedup->thread[0].n_unsearched += (unsigned)item->is_new;
 		rc = sd_seen_add(dedup->seen, &item->sketch, err);
 	}
+	return rc;
+}
+
+/* Compare with what one of its hashes leads to. Where that is near, the row needs no search. */
+static int compare_first(simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
+			 simidx_error *err)
+{
+	uint64_t hash;
+	int rc;
+
+	if (!sd_find_first(dedup, item, &item->first, &hash))
+		return SIMIDX_OK;
+	rc = sd_compare_kept(dedup, thread, item, &item->first, err);
+	item->has_first = !rc && !item->first.is_later;
+	item->is_out = item->has_first && item->first.is_near;
 	return rc;
 }
 
@@ -136,7 +153,8 @@ static int compare(simidx_dedup *dedup, struct sd_thread *thread, struct sd_item
 			return sx_fail(err, SIMIDX_E_STOPPED, "stopped");
 		if (sd_skips(dedup, item, sd_kept_handle(dedup->kept, candidate->id)))
 			continue;
-		rc = sd_compare_kept(dedup, thread, item, candidate, err);
+		if (!sd_take_first(dedup, item, candidate))
+			rc = sd_compare_kept(dedup, thread, item, candidate, err);
 		is_near = candidate->is_near;
 		if (candidate->is_later) {
 			item->n_compared--;
@@ -222,6 +240,9 @@ static int step_search(simidx_dedup *dedup, unsigned number, size_t i, simidx_er
 	item->is_searched = item->is_new;
 	if (sd_is_empty(item) || item->is_out || item->is_new)
 		return SIMIDX_OK;
+	rc = compare_first(dedup, thread, item, err);
+	if (rc || item->is_out)
+		return rc;
 	rc = simidx_reader_search_beside(thread->reader, &item->query, dedup->fp, i, &results,
 					 &beside, &n, err);
 	item->is_searched = !rc && is_size_known(dedup, &item->query, i);

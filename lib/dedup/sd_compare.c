@@ -186,6 +186,28 @@ void sd_note_nearest(struct sd_item *item, const simidx_dedup_near *near)
 		item->nearest = *near;
 }
 
+int sd_find_first(const simidx_dedup *dedup, const struct sd_item *item,
+		  struct sd_candidate *candidate, uint64_t *hash)
+{
+	*candidate = (struct sd_candidate){ .distance = SIMIDX_DEDUP_NOT_SEARCHED };
+	return dedup->first && !item->is_new && !sd_tells_all(dedup, item) &&
+	       sd_first_find(dedup->first, &item->sketch, hash, &candidate->id);
+}
+
+int sd_take_first(const simidx_dedup *dedup, const struct sd_item *item,
+		  struct sd_candidate *candidate)
+{
+	unsigned distance = candidate->distance;
+
+	if (!item->has_first || item->first.id != candidate->id)
+		return 0;
+	*candidate = item->first;
+	candidate->distance = distance;
+	if (candidate->similarity == SIMIDX_DEDUP_BY_FP)
+		sd_trust(dedup, item, candidate);
+	return 1;
+}
+
 int sd_compare(const simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
 	       struct sd_candidate *candidate, simidx_error *err)
 {

@@ -87,13 +87,15 @@ static int judge_match(simidx_dedup *dedup, struct sd_item *item, const simidx_m
 	struct sd_text text;
 	int rc;
 
+	*candidate = (struct sd_candidate){ .id = match->id,
+					    .distance = match->weighted_distance };
+	if (sd_take_first(dedup, item, candidate))
+		return SIMIDX_OK;
 	for (size_t i = 0; i < item->n_compared; i++)
 		if (item->found[i].id == match->id) {
 			*candidate = item->found[i];
 			return SIMIDX_OK;
 		}
-	*candidate = (struct sd_candidate){ .id = match->id,
-					    .distance = match->weighted_distance };
 	if (sd_skips(dedup, item, handle))
 		return SIMIDX_OK;
 	if (!dedup->verifies || handle >= SD_LEFT_OUT || handle < dedup->n_before ||
@@ -103,6 +105,29 @@ static int judge_match(simidx_dedup *dedup, struct sd_item *item, const simidx_m
 	rc = sd_make_set(thread, other, err);
 	text = (struct sd_text){ other->row.text, other->row.text_size, 0, &other->set };
 	return rc ? rc : sd_judge(dedup, thread, item, &text, candidate, err);
+}
+
+/* Compare a row with what one of its hashes leads to. Where that is not near, the hash is of no use
+   to others, either. */
+static int judge_first(simidx_dedup *dedup, struct sd_item *item, size_t *n, simidx_error *err)
+{
+	struct sd_candidate candidate;
+	simidx_match match = { 0 };
+	uint64_t hash;
+	int rc;
+
+	if (!sd_find_first(dedup, item, &candidate, &hash))
+		return SIMIDX_OK;
+	match.id = candidate.id;
+	match.weighted_distance = candidate.distance;
+	rc = judge_match(dedup, item, &match, &candidate, err);
+	if (rc)
+		return rc;
+	dedup->counts.by_hash += (unsigned)candidate.is_near;
+	if (candidate.is_near)
+		return add_near(dedup, &candidate, (*n)++, err);
+	sd_first_drop(dedup->first, hash);
+	return SIMIDX_OK;
 }
 
 /* Find a row among all that are kept, those of the batch included, and compare it with what is
@@ -119,6 +144,9 @@ static int find_near(simidx_dedup *dedup, simidx_reader *reader, struct sd_item 
 	*n = 0;
 	if (sd_is_empty(item))
 		return SIMIDX_OK;
+	rc = judge_first(dedup, item, n, err);
+	if (rc || *n)
+		return rc;
 	rc = item->is_searched ? merge_found(dedup, item, &results, err)
 			       : simidx_reader_search(reader, &item->query, &results, err);
 	if (rc)
@@ -196,6 +224,8 @@ static int keep(simidx_dedup *dedup, struct sd_item *item, simidx_error *err)
 	dedup->kept_at[dedup->n_kept++] = (size_t)(item - dedup->item);
 	rc = sd_kept_put(dedup->kept, &item->sketch, &item->row, &note, &item->id, err);
 	item->is_put = !rc;
+	if (!rc && dedup->first && item->own_hash)
+		rc = sd_first_add(dedup->first, item->own_hash, item->id, err);
 	return rc ? rc : sd_kept_note(dedup->kept, item->crowd, item->id, err);
 }
 

@@ -24,6 +24,9 @@
 /* The longest text (simidx_text.h). */
 #define MOST_TEXT ((size_t)1 << 30)
 
+/* Of the memory for texts that need no search. */
+#define FIRST_SHARE 4
+
 /* ---- life ---- */
 
 static int is_lasting(const simidx_dedup *dedup)
@@ -98,16 +101,24 @@ static int open_thread(simidx_dedup *dedup, simidx *index, unsigned number, simi
 	return thread->texts ? sd_shingler_open(&thread->shingler, err) : sx_fail_nomem(err);
 }
 
-/* The nearest is told of all. */
+/*
+ * The nearest is told of all. In a lasting index a later run has to find a row's keeper itself, by a
+ * search.
+ */
 static int open_seen(simidx_dedup *dedup, simidx_error *err)
 {
 	const simidx_dedup_options *options = &dedup->options;
+	uint64_t bytes = options->unsearched_bytes, for_first = bytes / FIRST_SHARE;
 
-	if (!dedup->verifies || options->unsearched_bytes < SD_SEEN_LEAST ||
-	    options->flags & SIMIDX_DEDUP_NEAREST)
+	if (!dedup->verifies || bytes < SD_SEEN_LEAST || options->flags & SIMIDX_DEDUP_NEAREST)
 		return SIMIDX_OK;
-	dedup->seen = sd_seen_open(options->similarity, options->unsearched_bytes);
-	return dedup->seen ? SIMIDX_OK : sx_fail_nomem(err);
+	if (options->flags & (SIMIDX_DEDUP_LASTING | SIMIDX_DEDUP_PAIRS)) {
+		dedup->seen = sd_seen_open(options->similarity, bytes);
+		return dedup->seen ? SIMIDX_OK : sx_fail_nomem(err);
+	}
+	dedup->seen = sd_seen_open(options->similarity, bytes - for_first);
+	dedup->first = sd_first_open(for_first);
+	return dedup->seen && dedup->first ? SIMIDX_OK : sx_fail_nomem(err);
 }
 
 static int open_parts(simidx_dedup *dedup, simidx *index, simidx_error *err)
@@ -215,6 +226,7 @@ void simidx_dedup_close(simidx_dedup *dedup)
 	}
 	sd_texts_close(dedup->texts);
 	sd_seen_close(dedup->seen);
+	sd_first_close(dedup->first);
 	sd_kept_close(dedup->kept);
 	free(dedup->item);
 	free(dedup->filling.item);

@@ -133,19 +133,24 @@ static int is_seen(const struct sd_seen *seen, uint64_t hash)
 	return 0;
 }
 
-int sd_seen_is_new(const struct sd_seen *seen, const simidx_sketch *sketch)
+int sd_seen_is_new(const struct sd_seen *seen, const simidx_sketch *sketch, uint64_t *own)
 {
 	int has_all = sketch->n_least < SIMIDX_SKETCH_MOST_LEAST;
 	size_t n = has_all ? sketch->n_least : SD_SEEN_ASKED;
 	unsigned least = has_all ? seen->least[n] : seen->least_of_many, n_seen = 0;
 
+	*own = 0;
 	if (!(sketch->flags & SIMIDX_SKETCH_LEAST))
 		return 0;
 	for (size_t i = 0; i < n; i++)
 		for (unsigned f = 0; f < seen->n; f++)
 			__builtin_prefetch(line_of(&seen->filter[f], sketch->least[i]));
-	for (size_t i = 0; i < n && n_seen < least && n_seen + n - i >= least; i++)
-		n_seen += (unsigned)is_seen(seen, sketch->least[i]);
+	for (size_t i = 0; i < n && (!*own || (n_seen < least && n_seen + n - i >= least)); i++) {
+		int is = is_seen(seen, sketch->least[i]);
+
+		n_seen += (unsigned)is;
+		*own = is || *own ? *own : sketch->least[i];
+	}
 	return n_seen < least;
 }
 

@@ -28,7 +28,7 @@
 #define SD_SEEN_ASKED 24
 
 /** Of a longer text that is exactly as similar to an earlier one as is asked for: to be new. */
-#define SD_SEEN_CHANCE 1e-5
+#define SD_SEEN_CHANCE 1e-3
 
 /** Bytes of the smallest set. */
 #define SD_SEEN_LEAST 64
@@ -52,11 +52,13 @@ void sd_seen_close(struct sd_seen *seen);
  * Whether a text shares too little with all that was added for any of it to be near to it.
  *
  * @param sketch  with SIMIDX_SKETCH_LEAST; others are never new
+ * @param own     set to the first of its hashes that were not seen; or 0: there is none, as far as
+ *                they were looked up
  * @return 1 or 0
  *
  * Cost: some cache misses at once.
  */
-int sd_seen_is_new(const struct sd_seen *seen, const simidx_sketch *sketch);
+int sd_seen_is_new(const struct sd_seen *seen, const simidx_sketch *sketch, uint64_t *own);
 
 /**
  * Add a text.

@@ -17,6 +17,7 @@
 #include <simidx_dedup.h>
 #include <simidx_text.h>
 
+#include "dedup/sd_first.h"
 #include "dedup/sd_kept.h"
 #include "dedup/sd_note.h"
 #include "dedup/sd_row.h"
@@ -50,6 +51,8 @@ struct sd_item {
 	uint64_t crowd;          /* of sd_kept_crowd() */
 	struct sd_shingles set;
 	int has_set, needs_set;
+	struct sd_candidate first;  /* what it was compared with before any search */
+	int has_first;
 	struct sd_candidate *found; /* what its search found in the index, the nearest first */
 	struct sd_beside *beside;   /* rows of the batch before it that match */
 	size_t n_found, n_beside;
@@ -62,6 +65,7 @@ struct sd_item {
 	size_t n_brief;
 	unsigned char *full;     /* a note with its text: `n_full` bytes, or 0 */
 	size_t n_full;
+	uint64_t own_hash;       /* that no text before it has; 0 = none is known */
 	int is_new;              /* nothing before it can be near to it: it is not searched */
 	int is_exhausted;        /* another index had more than it was compared with */
 	int is_out;              /* known ahead: it is near to something, and not kept */
@@ -115,6 +119,7 @@ struct simidx_dedup {
 	struct sd_kept *kept;
 	struct sd_texts *texts;
 	struct sd_seen *seen;    /* all that is kept was added; or NULL */
+	struct sd_first *first;  /* the same; or NULL */
 	struct sd_thread *thread;
 	struct sd_filling filling; /* the next batch */
 	uint64_t limit;          /* of memory for the work at the next batch; 0 = none */

@@ -52,6 +52,13 @@ static void add(const simidx_sketch *sketch)
 	ck_assert_sx(sd_seen_add(seen, sketch, &sxt_err), SIMIDX_OK);
 }
 
+static int is_new(const simidx_sketch *sketch)
+{
+	uint64_t own;
+
+	return sd_seen_is_new(seen, sketch, &own);
+}
+
 START_TEST(test_what_was_added_is_not_new)
 {
 	enum { N = 150000 };
@@ -65,15 +72,15 @@ START_TEST(test_what_was_added_is_not_new)
 		if (i < 1000)
 			all[i] = other;
 		add(&other);
-		sxt_must(!sd_seen_is_new(seen, &other));
+		sxt_must(!is_new(&other));
 		if (i % 100 == 0)
-			sxt_must(!sd_seen_is_new(seen, &all[i % 1000]));
+			sxt_must(!is_new(&all[i % 1000]));
 	}
 	for (size_t i = 0; i < 1000; i++)
-		sxt_must(!sd_seen_is_new(seen, &all[i]));
+		sxt_must(!is_new(&all[i]));
 	for (size_t i = 0; i < 1000; i++) {
 		other = random_sketch(MOST);
-		n_new += (size_t)sd_seen_is_new(seen, &other);
+		n_new += (size_t)is_new(&other);
 	}
 	ck_assert_uint_ge(n_new, 999);
 }
@@ -90,9 +97,9 @@ START_TEST(test_memory_that_is_not_enough)
 	sxt_must(seen != NULL);
 	for (size_t i = 0; i < 300000; i++) {
 		other = random_sketch(MOST);
-		n_new[i >= 200000] += (size_t)sd_seen_is_new(seen, &other);
+		n_new[i >= 200000] += (size_t)is_new(&other);
 		add(&other);
-		sxt_must(!sd_seen_is_new(seen, &other));
+		sxt_must(!is_new(&other));
 	}
 	ck_assert_uint_ge(n_new[0], 1);
 	ck_assert_uint_eq(n_new[1], 0);
@@ -121,7 +128,7 @@ static unsigned least_seen(unsigned n, int are_last)
 		text = random_sketch(n);
 		memcpy(text.least + (are_last ? n - k : 0), earlier.least,
 		       k * sizeof(*text.least));
-		if (!sd_seen_is_new(seen, &text))
+		if (!is_new(&text))
 			return k;
 		sxt_must(k < n);
 	}
@@ -198,7 +205,7 @@ START_TEST(test_the_last_ones_are_not_asked)
 	add(&earlier);
 	for (size_t i = SD_SEEN_ASKED; i < MOST; i++)
 		text.least[i] = earlier.least[i];
-	ck_assert_int_eq(sd_seen_is_new(seen, &text), 1);
+	ck_assert_int_eq(is_new(&text), 1);
 }
 END_TEST
 
@@ -207,11 +214,35 @@ START_TEST(test_without_hashes_nothing_is_new)
 	simidx_sketch text = random_sketch(MOST);
 
 	open_seen(.8);
-	ck_assert_int_eq(sd_seen_is_new(seen, &text), 1);
+	ck_assert_int_eq(is_new(&text), 1);
 	text.flags = 0;
-	ck_assert_int_eq(sd_seen_is_new(seen, &text), 0);
+	ck_assert_int_eq(is_new(&text), 0);
 	text = random_sketch(0);
-	ck_assert_int_eq(sd_seen_is_new(seen, &text), 0);
+	ck_assert_int_eq(is_new(&text), 0);
+}
+END_TEST
+
+/* Of a text that has its first n hashes from an earlier one, whether that makes it new or not. */
+START_TEST(test_first_hash_that_was_not_seen)
+{
+	simidx_sketch earlier = random_sketch(MOST), text;
+	uint64_t own = 1;
+
+	open_seen(.8);
+	add(&earlier);
+	for (size_t n = 0; n <= MOST; n++) {
+		text = random_sketch(MOST);
+		memcpy(text.least, earlier.least, n * sizeof(*text.least));
+		sd_seen_is_new(seen, &text, &own);
+		ck_assert_uint_eq(own, n < SD_SEEN_ASKED ? text.least[n] : 0);
+	}
+	text = random_sketch(0);
+	sd_seen_is_new(seen, &text, &own);
+	ck_assert_uint_eq(own, 0);
+	text.flags = 0;
+	own = 1;
+	sd_seen_is_new(seen, &text, &own);
+	ck_assert_uint_eq(own, 0);
 }
 END_TEST
 
@@ -223,6 +254,7 @@ static const sxt_test tests[] = {
 	{ &test_equal_texts_need_no_more_than_similar_ones, 0, 1 },
 	{ &test_the_last_ones_are_not_asked, 0, 1 },
 	{ &test_without_hashes_nothing_is_new, 0, 1 },
+	{ &test_first_hash_that_was_not_seen, 0, 1 },
 };
 
 SXT_SUITE(seen, start, end);

@@ -86,6 +86,7 @@ static void put_texts(struct tl_json *json, const simidx_dedup *dedup)
 	simidx_dedup_count(dedup, &counts);
 	tl_json_unsigned(json, "empty_texts", counts.empty);
 	tl_json_unsigned(json, "unsearched", counts.unsearched);
+	tl_json_unsigned(json, "by_hash", counts.by_hash);
 	tl_json_unsigned(json, "exhausted", counts.exhausted);
 	tl_json_unsigned(json, "too_long", counts.too_long);
 	tl_json_unsigned(json, "foreign", counts.foreign);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * With which kept text another one is compared first, before it is searched: most copies are found
+ * so, and need no search.
+ *
+ * A kept text is noted under one of its least hashes (SIMIDX_SKETCH_LEAST), the first under which
+ * none is noted yet. A later text is compared with what is noted under the first of its hashes that
+ * leads to something. Near texts have most of their least hashes in common. Where two texts are not
+ * near, though both have the hash, it is of something that many texts have, as a template or a
+ * licence; it is dropped then and leads nowhere any more.
+ *
+ * (Least hashes as keys of an index of near texts: Broder, "On the resemblance and containment of
+ * documents", SEQUENCES 1997.)
+ */
+
+#ifndef SD_FIRST_H
+#define SD_FIRST_H
+
+#include <simidx_sketch.h>
+
+struct sd_first;
+
+/**
+ * Memory: 64 kB at first, and up to 32 bytes for each text that was added. Where that is more than
+ * there is, later texts are not noted.
+ *
+ * @param most_bytes  of memory
+ * @return NULL when memory is short
+ */
+struct sd_first *sd_first_open(uint64_t most_bytes);
+
+/** NULL is allowed. */
+void sd_first_close(struct sd_first *first);
+
+/**
+ * Note a kept text.
+ *
+ * @param sketch  with SIMIDX_SKETCH_LEAST; others are not noted
+ * @param id      of its document; not noted from 2^32 - 1 on
+ * @return 0 or the code in err: SIMIDX_E_NOMEM
+ */
+int sd_first_add(struct sd_first *first, uint64_t hash, uint64_t id, simidx_error *err);
+
+/**
+ * Find what a text is to be compared with.
+ *
+ * @param hash  set to the hash that both have, unless by chance another one with the same 32 low
+ *              bits is noted
+ * @param id    set to the document
+ * @return 1, or 0: there is nothing
+ *
+ * Cost: some cache misses at once. Any number of threads, while nothing is added or dropped.
+ */
+int sd_first_find(const struct sd_first *first, const simidx_sketch *sketch, uint64_t *hash,
+		  uint64_t *id);
+
+/** Let a hash that was found lead nowhere from now on. */
+void sd_first_drop(struct sd_first *first, uint64_t hash);
+
+#endif /* SD_FIRST_H */
