@@ -21,27 +21,25 @@ static int fail(const struct qr_context *ctx, const char *copy, const simidx_err
 	return TL_TROUBLE;
 }
 
-static int run_backup(struct qr_context *ctx, int argc, char **argv)
+static int run_backup(struct qr_context *ctx)
 {
+	const char *copy = ctx->operands[0];
 	simidx_error err;
-	int code = qr_parse(&qr_backup, ctx, NULL, argc, argv);
 	int rc;
 
-	if (code != TL_PROCEED)
-		return code;
-	if (strcmp(argv[optind], "-") == 0)
+	if (strcmp(copy, "-") == 0)
 		return tl_usage_error("backup: '-' is standard output, and DEST is a directory");
-	if (strstr(argv[optind], ".tar"))
-		tl_notice("%s: is going to be a directory", argv[optind]);
+	if (strstr(copy, ".tar"))
+		tl_notice("%s: is going to be a directory", copy);
 	rc = qr_try_open(ctx, &err);
 	if (rc)
 		return qr_fail_damaged(ctx, &err);
 	do
-		rc = simidx_backup(ctx->index, argv[optind], &err);
+		rc = simidx_backup(ctx->index, copy, &err);
 	while (qr_again(ctx, rc, &err));
 	if (rc == SIMIDX_E_CORRUPT)
 		return qr_fail_damaged(ctx, &err);
-	return rc ? fail(ctx, argv[optind], &err) : TL_OK;
+	return rc ? fail(ctx, copy, &err) : TL_OK;
 }
 
 static const struct tl_option rows[] = {

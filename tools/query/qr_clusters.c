@@ -5,7 +5,6 @@
 
 #include "common/tl_escape.h"
 #include "common/tl_msg.h"
-#include "common/tl_options.h"
 #include "common/tl_output.h"
 #include "input/in_room.h"
 #include "query/qr_join.h"
@@ -21,12 +20,12 @@
 
 #include <simidx_walk.h>
 
-struct options {
+static struct options {
 	struct qr_join join;
 	unsigned link, keep;
 	uint64_t max_size;
 	int drop_list, order, null;
-};
+} options = { .join = QR_JOIN_INIT };
 
 /* A document of a cluster, as --order needs it: by its id, or its fingerprint without ids. */
 struct member {
@@ -35,7 +34,6 @@ struct member {
 
 struct printing {
 	struct qr_join_run run;
-	const struct options *options;
 	uint64_t n;            /* members taken */
 	struct in_room members; /* struct member: of --order, by cluster */
 	int has_no_length;     /* a text of --keep longest, which has been said */
@@ -45,7 +43,7 @@ static void print_member(const struct printing *p, const simidx_member *m)
 {
 	int has_id = m->id != SIMIDX_NO_ID;
 
-	if (p->options->drop_list) {
+	if (options.drop_list) {
 		if (m->is_keeper)
 			return;
 		qr_join_put_name(p->run.ctx, has_id, m->id, m->fp);
@@ -63,10 +61,10 @@ static void json_member(const struct printing *p, const simidx_member *m)
 {
 	struct tl_json json = { .out = stdout };
 
-	if (p->options->drop_list && m->is_keeper)
+	if (options.drop_list && m->is_keeper)
 		return;
 	tl_json_open(&json, NULL, '{');
-	if (p->options->drop_list) {
+	if (options.drop_list) {
 		if (m->id == SIMIDX_NO_ID)
 			qr_json_fingerprint(&json, "fp", m->fp, p->run.ctx->info.bits);
 		else
@@ -91,7 +89,7 @@ static int print_members(void *arg, const simidx_member *members, size_t n)
 {
 	struct printing *p = arg;
 
-	if (!p->n && !p->options->drop_list)
+	if (!p->n && !options.drop_list)
 		qr_join_put_titles(p->run.ctx, "", "cluster",
 				   p->run.ctx->info.labels ? "distance        label" : "distance");
 	for (size_t i = 0; i < n; i++) {
@@ -136,13 +134,13 @@ static void print_document(const struct printing *p, const simidx_match *documen
 {
 	int has_id = document->id != SIMIDX_NO_ID;
 
-	if (document->label && p->options->null)
+	if (document->label && options.null)
 		fwrite(document->label, 1, document->label_size, stdout);
 	else if (document->label)
 		tl_put_escaped(stdout, document->label, document->label_size);
 	else
 		qr_join_put_name(p->run.ctx, has_id, document->id, document->fp);
-	putchar(p->options->null ? 0 : '\n');
+	putchar(options.null ? 0 : '\n');
 }
 
 /* A document of a cluster. One that was deleted meanwhile is left out. */
@@ -265,18 +263,18 @@ static int find_length(void *arg, uint64_t id, const char *label, size_t size, u
 
 static int cluster(struct printing *p, struct qr_context *ctx)
 {
-	simidx_join_options o = qr_join_options(ctx, &p->options->join);
+	simidx_join_options o = qr_join_options(ctx, &options.join);
 	simidx_clusters_options c = SIMIDX_CLUSTERS_OPTIONS_INIT;
 	simidx_error err;
 	int rc;
 
 	o.planned = qr_join_note_plan;
 	o.ctx = p;
-	c.link = p->options->link;
-	c.keep = p->options->keep;
-	c.max_size = p->options->max_size;
+	c.link = options.link;
+	c.keep = options.keep;
+	c.max_size = options.max_size;
 	c.length = find_length;
-	if (p->options->order)
+	if (options.order)
 		return order(p, &o, &c);
 	rc = simidx_clusters(ctx->index, &o, &c, print_members, &err);
 	tl_progress_clear();
@@ -287,15 +285,10 @@ static int cluster(struct printing *p, struct qr_context *ctx)
 	return p->n ? TL_OK : TL_PARTLY;
 }
 
-static int run_clusters(struct qr_context *ctx, int argc, char **argv)
+static int run_clusters(struct qr_context *ctx)
 {
-	struct options options = { .join = QR_JOIN_INIT };
-	struct printing printing = { .run = { .ctx = ctx, .join = &options.join },
-				     .options = &options };
-	int code = qr_parse(&qr_clusters, ctx, &options, argc, argv);
+	struct printing printing = { .run = { .ctx = ctx, .join = &options.join } };
 
-	if (code != TL_PROCEED)
-		return code;
 	if (options.order && (options.drop_list || ctx->json))
 		return tl_usage_error("--order excludes --drop-list and --json");
 	if (options.null && !options.order)
@@ -369,5 +362,5 @@ const struct qr_command qr_clusters = {
 		  .about = "Put the near documents of one snapshot into clusters, each with one "
 			   "that is kept and others that you can delete. Nothing is deleted.",
 		  .options = rows, .program = &qr_program },
-	.run = run_clusters,
+	.options = &options, .run = run_clusters,
 };

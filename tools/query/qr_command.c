@@ -46,10 +46,9 @@ static int refuse_turned(const struct qr_command *command, int n, char **operand
 	return 0;
 }
 
-int qr_parse(const struct qr_command *command, struct qr_context *ctx, void *options, int argc,
-	     char **argv)
+int qr_run(const struct qr_command *command, struct qr_context *ctx, int argc, char **argv)
 {
-	int code = tl_parse(&command->line, options, ctx, argc, argv);
+	int code = tl_parse(&command->line, command->options, ctx, argc, argv);
 
 	if (code != TL_PROCEED)
 		return code;
@@ -60,7 +59,9 @@ int qr_parse(const struct qr_command *command, struct qr_context *ctx, void *opt
 	    (refuse_turned(command, argc - optind, argv + optind) ||
 	     qr_set_index(ctx, argv[optind++])))
 		return TL_TROUBLE;
-	return TL_PROCEED;
+	ctx->operands = argv + optind;
+	ctx->n_operands = argc - optind;
+	return command->run(ctx);
 }
 
 unsigned qr_open_flags(const struct qr_context *ctx)

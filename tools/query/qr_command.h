@@ -13,7 +13,7 @@
 #include "common/tl_options.h"
 #include "common/tl_term.h"
 
-/** Given to every command: the options of all of them, and the index. */
+/** Given to every command: the options of all of them, the index and the operands. */
 struct qr_context {
 	int json;              /* --json */
 	int quiet;             /* --quiet */
@@ -29,6 +29,8 @@ struct qr_context {
 	int colors;            /* what is printed has colours */
 	unsigned width;        /* of the terminal that stdout is; 0 = it is none */
 	const char *path;      /* of the index; NULL = none was given */
+	char **operands;       /* those behind INDEX */
+	int n_operands;
 	simidx *index;         /* NULL until qr_open() */
 	simidx_info info;      /* as it was then */
 };
@@ -37,11 +39,10 @@ struct qr_context {
 struct qr_command {
 	/* First, so that a pointer to it is one to the command. "INDEX" may begin its operands. */
 	struct tl_command line;
-	/**
-	 * Read the options by qr_parse(), open the index and do it. argv[0] is the name of the
-	 * command. Returns the exit code; stdout is closed by the caller.
-	 */
-	int (*run)(struct qr_context *ctx, int argc, char **argv);
+	/* The struct of its table, as it is without any option; NULL = it has none of its own. */
+	void *options;
+	/** The command line is read: do it. Returns the exit code; the caller closes stdout. */
+	int (*run)(struct qr_context *ctx);
 };
 
 /** The words of --kernel, ending with NULL. */
@@ -76,14 +77,8 @@ extern const struct qr_command qr_help;
  */
 int qr_refuse_command(const char *name, const char *next);
 
-/**
- * Read a command line by tl_parse(), and take INDEX where the command has one.
- *
- * @param options  the struct of the command's table, or NULL if that has no options of its own
- * @return TL_PROCEED with optind at the first operand after INDEX, or the exit code
- */
-int qr_parse(const struct qr_command *command, struct qr_context *ctx, void *options, int argc,
-	     char **argv);
+/** Read the command line of a command, whose name is argv[0], and run it. Returns the exit code. */
+int qr_run(const struct qr_command *command, struct qr_context *ctx, int argc, char **argv);
 
 /** Say which index is meant. Returns 0, or TL_TROUBLE with a message. */
 int qr_set_index(struct qr_context *ctx, const char *path);

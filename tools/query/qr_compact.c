@@ -6,7 +6,6 @@
 #include "common/tl_index.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
-#include "common/tl_options.h"
 #include "common/tl_path.h"
 #include "query/qr_json.h"
 
@@ -17,13 +16,13 @@
 
 #define MIN_MEMORY ((uint64_t)64 << 20)
 
-struct options {
+static struct options {
 	const char *plan;
 	unsigned fill;
 	uint64_t memory;
 	const char *tmpdir;
 	int wait_ms;
-};
+} options = { .wait_ms = -1 };
 
 static int print_report(const struct qr_context *ctx, const char *path,
 			const simidx_compact_report *report)
@@ -65,19 +64,14 @@ static int fail(const struct qr_context *ctx, const char *new, const simidx_erro
 	return TL_TROUBLE;
 }
 
-static int run_compact(struct qr_context *ctx, int argc, char **argv)
+static int run_compact(struct qr_context *ctx)
 {
 	simidx_compact_options how = SIMIDX_COMPACT_OPTIONS_INIT;
 	simidx_compact_report report = SIMIDX_COMPACT_REPORT_INIT;
-	struct options options = { .wait_ms = -1 };
-	const char *new;
+	const char *new = ctx->operands[0]; /* NULL: in place */
 	simidx_error err;
-	int code = qr_parse(&qr_compact, ctx, &options, argc, argv);
 	int rc;
 
-	if (code != TL_PROCEED)
-		return code;
-	new = optind < argc ? argv[optind] : NULL;
 	if (ctx->is_static && !new)
 		return tl_usage_error("--static: to compact in place is to write; name a NEW");
 	tl_stop_on_signals();
@@ -155,5 +149,5 @@ const struct qr_command qr_compact = {
 		  .about = "Build the index anew from its documents, so that nothing of deleted "
 			   "ones is left in its file. In place, or as the new index NEW.",
 		  .options = rows, .program = &qr_program },
-	.run = run_compact,
+	.options = &options, .run = run_compact,
 };

@@ -6,7 +6,6 @@
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "common/tl_path.h"
-#include "common/tl_options.h"
 #include "common/tl_time.h"
 #include "query/qr_json.h"
 
@@ -18,18 +17,17 @@
 #include <simidx_check.h>
 #include <simidx_walk.h>
 
-struct options {
+static struct options {
 	const char *older_than;
 	int id, label;
 	int dry_run;
-	int wait_ms;
-};
+	int wait_ms;           /* for other writers, in milliseconds; -1 = without end */
+} options = { .wait_ms = -1 };
 
 /* A deletion under way. */
 struct deletion {
 	struct qr_context *ctx;
-	int wait_ms;           /* for other writers, in milliseconds; -1 = without end */
-	int slice_ms;          /* of that, in one call */
+	int slice_ms;          /* of --wait, in one call */
 	double waiting_since;  /* 0 = nobody is waited for */
 	simidx_writer *writer; /* NULL until it is needed */
 	uint32_t cut;          /* what is older goes, where no keys are given */
@@ -62,7 +60,9 @@ static int open_writer(struct deletion *d, simidx_error *err)
 
 	if (d->writer)
 		return 0;
-	how.wait_ms = d->wait_ms >= 0 && d->wait_ms < d->slice_ms ? d->wait_ms : d->slice_ms;
+	how.wait_ms = d->slice_ms;
+	if (options.wait_ms >= 0 && options.wait_ms < d->slice_ms)
+		how.wait_ms = options.wait_ms;
 	how.rejudged = note_rejudged;
 	how.rejudged_ctx = d;
 	return simidx_writer_open(d->ctx->index, &how, &d->writer, err);
@@ -84,7 +84,7 @@ static int waits(struct deletion *d)
 	if (tl_progress_wanted())
 		tl_progress_show("waiting for another writer: %.0f s", now - d->waiting_since);
 	return !tl_stop_requested() &&
-	       (d->wait_ms < 0 || (now - d->waiting_since) * 1000 < d->wait_ms);
+	       (options.wait_ms < 0 || (now - d->waiting_since) * 1000 < options.wait_ms);
 }
 
 /* Whether a call that returned rc is to be made once more: after a wait, or on another index. */
@@ -215,7 +215,7 @@ static int count_older(struct deletion *d)
 /* ---- what is named ---- */
 
 /* All that is named is read before anything is deleted. */
-static int read_keys(struct deletion *d, int are_ids, char **operands, size_t n)
+static int read_keys(struct deletion *d, char **operands, size_t n)
 {
 	static const simidx_doc none = SIMIDX_DOC_INIT;
 
@@ -228,11 +228,11 @@ static int read_keys(struct deletion *d, int are_ids, char **operands, size_t n)
 		size_t size = strlen(key);
 
 		d->docs[i] = none;
-		if (are_ids && tl_parse_decimal(key, size, SIMIDX_MAX_ID, &d->docs[i].id))
+		if (options.id && tl_parse_decimal(key, size, SIMIDX_MAX_ID, &d->docs[i].id))
 			return tl_error("%s: expected an id, a decimal number in 0..%llu; several "
 					"with blanks between", key,
 					(unsigned long long)SIMIDX_MAX_ID);
-		if (are_ids)
+		if (options.id)
 			continue;
 		if (size == 0 || size > SIMIDX_MAX_LABEL)
 			return tl_error("expected a label of 1 to %u bytes, found one of %zu",
@@ -324,56 +324,53 @@ static int delete_keys(struct deletion *d)
 /* ---- the command ---- */
 
 /* What is asked for, and whether the operands fit. */
-static int check(const struct qr_context *ctx, const struct options *options, char **operands,
-		 int n)
+static int check(const struct qr_context *ctx)
 {
-	if (options->id + options->label + (options->older_than != NULL) != 1)
+	int n = ctx->n_operands;
+
+	if (options.id + options.label + (options.older_than != NULL) != 1)
 		return tl_usage_error("one of --older-than, --id and --label says what is deleted; "
 				      "'rm -r INDEX' deletes all, " LIST_ADVICE);
-	if (options->older_than && n)
+	if (options.older_than && n)
 		return tl_usage_error("--older-than DATE is all that is asked for, such as 30d; "
-				      "'%s' does not fit", operands[0]);
-	if (!options->older_than && !n)
+				      "'%s' does not fit", ctx->operands[0]);
+	if (!options.older_than && !n)
 		return tl_usage_error("KEY is missing");
-	if (!options->older_than && options->dry_run)
+	if (!options.older_than && options.dry_run)
 		return tl_usage_error("--dry-run goes with --older-than");
-	if (ctx->is_static && !options->dry_run)
+	if (ctx->is_static && !options.dry_run)
 		return tl_usage_error("--static: to delete is to write");
 	return 0;
 }
 
-static int run(struct deletion *d, const struct options *options, char **operands, int n)
+static int run(struct deletion *d)
 {
 	struct qr_context *ctx = d->ctx;
 
-	if (options->older_than && qr_read_cut("--older-than", options->older_than, &d->cut))
+	if (options.older_than && qr_read_cut("--older-than", options.older_than, &d->cut))
 		return TL_TROUBLE;
-	if (!options->older_than && read_keys(d, options->id, operands, (size_t)n))
+	if (!options.older_than && read_keys(d, ctx->operands, (size_t)ctx->n_operands))
 		return TL_TROUBLE;
-	ctx->writes = !options->dry_run;
+	ctx->writes = !options.dry_run;
 	if (qr_open(ctx))
 		return TL_TROUBLE;
-	if (!options->older_than)
+	if (!options.older_than)
 		return delete_keys(d);
 	if (qr_need_times(ctx, "--older-than"))
 		return TL_TROUBLE;
-	return options->dry_run ? count_older(d) : delete_older(d);
+	return options.dry_run ? count_older(d) : delete_older(d);
 }
 
-static int run_delete(struct qr_context *ctx, int argc, char **argv)
+static int run_delete(struct qr_context *ctx)
 {
-	struct options options = { .wait_ms = -1 };
 	struct deletion d = { .ctx = ctx, .slice_ms = WAIT_SLICE_MS };
-	int code = qr_parse(&qr_delete, ctx, &options, argc, argv);
+	int code;
 
-	if (code != TL_PROCEED)
-		return code;
-	if (check(ctx, &options, argv + optind, argc - optind))
+	if (check(ctx))
 		return TL_TROUBLE;
-	d.wait_ms = options.wait_ms;
 	if (!options.dry_run)
 		tl_stop_on_signals();
-	code = run(&d, &options, argv + optind, argc - optind);
+	code = run(&d);
 	close_writer(&d);
 	free(d.docs);
 	free(d.codes);
@@ -436,5 +433,5 @@ const struct qr_command qr_delete = {
 		  .about = "Delete the documents that are older than a date, or that have these "
 			   "ids or labels.",
 		  .options = rows, .program = &qr_program },
-	.run = run_delete,
+	.options = &options, .run = run_delete,
 };

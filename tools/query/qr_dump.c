@@ -5,7 +5,6 @@
 
 #include "common/tl_escape.h"
 #include "common/tl_msg.h"
-#include "common/tl_options.h"
 #include "common/tl_output.h"
 #include "query/qr_full.h"
 #include "query/qr_json.h"
@@ -19,9 +18,9 @@ enum format { TSV, JSONL, FULL };
 
 static const char *const formats[] = { "tsv", "jsonl", "full", NULL };
 
-struct options {
+static struct options {
 	int format; /* enum format; -1 = not given */
-};
+} options = { .format = -1 };
 
 static void print_tsv(const struct qr_context *ctx, const simidx_match *document)
 {
@@ -108,13 +107,8 @@ static int dump(struct qr_context *ctx, enum format format)
 	return code;
 }
 
-static int run_dump(struct qr_context *ctx, int argc, char **argv)
+static int run_dump(struct qr_context *ctx)
 {
-	struct options options = { .format = -1 };
-	int code = qr_parse(&qr_dump, ctx, &options, argc, argv);
-
-	if (code != TL_PROCEED)
-		return code;
 	if (ctx->json && options.format == TSV)
 		return tl_usage_error("--json and --format tsv exclude each other");
 	if (options.format < 0)
@@ -157,5 +151,5 @@ const struct qr_command qr_dump = {
 			   "simidx-load takes back. An index without ids gives its distinct "
 			   "fingerprints, ascending.",
 		  .options = rows, .program = &qr_program },
-	.run = run_dump,
+	.options = &options, .run = run_dump,
 };

@@ -37,10 +37,10 @@ enum format { HBASE_SEQUENCE };
 
 static const char *const formats[] = { "hbase-sequence", NULL };
 
-struct options {
-	int format; /* enum format; -1 = not given */
+static struct options {
+	int format; /* enum format */
 	const char *plan;
-};
+} options;
 
 /* ---- files ---- */
 
@@ -158,7 +158,7 @@ static int put_all(struct qr_context *ctx, struct export *export)
 
 /* ---- the command ---- */
 
-static int check(const struct qr_context *ctx, struct export *export, const char *plan)
+static int check(const struct qr_context *ctx, struct export *export)
 {
 	if (ctx->info.flags & SIMIDX_CREATE_NO_IDS)
 		return tl_error("%s: has no ids, and rows in HBase need them", ctx->path);
@@ -166,7 +166,7 @@ static int check(const struct qr_context *ctx, struct export *export, const char
 		return tl_error("%s: keeps times, and an index in HBase keeps no times", ctx->path);
 	if (ctx->info.flags & SIMIDX_CREATE_NOTES)
 		return tl_error("%s: keeps notes, and an index in HBase keeps no notes", ctx->path);
-	export->hbase.plan = plan ? plan : ctx->info.plan;
+	export->hbase.plan = options.plan ? options.plan : ctx->info.plan;
 	if (qr_hbase_has_plan(export->hbase.plan))
 		return 0;
 	return tl_usage_error("the plan %s is none for HBase: --plan "
@@ -180,22 +180,19 @@ static void tell(const struct export *export)
 		  tl_count(export->hbase.n_index), tl_count(export->hbase.n_documents));
 }
 
-static int run_export(struct qr_context *ctx, int argc, char **argv)
+static int run_export(struct qr_context *ctx)
 {
 	static struct export export;
-	struct options options = { 0 };
-	int code = qr_parse(&qr_export, ctx, &options, argc, argv);
 	struct timespec now;
+	int code;
 
-	if (code != TL_PROCEED)
-		return code;
-	export.dir = argv[optind];
+	export.dir = ctx->operands[0];
 	if (strrchr(export.dir, '.') && access(export.dir, F_OK))
 		tl_notice("%s: is going to be a directory for HBase; 'simidx-query dump INDEX' "
 			  "prints rows", export.dir);
 	code = qr_open(ctx);
 	if (!code)
-		code = check(ctx, &export, options.plan);
+		code = check(ctx, &export);
 	if (code)
 		return code;
 	clock_gettime(CLOCK_REALTIME, &now);
@@ -245,5 +242,5 @@ const struct qr_command qr_export = {
 			   "exist. An index with times or notes is refused, as one in HBase keeps "
 			   "neither.",
 		  .options = rows, .program = &qr_program },
-	.run = run_export,
+	.options = &options, .run = run_export,
 };

@@ -130,7 +130,7 @@ static int get_one(struct qr_context *ctx, simidx_reader **reader, enum get_by b
 	return look.found.n ? TL_OK : TL_PARTLY;
 }
 
-static int get_all(struct qr_context *ctx, enum get_by by, char **operands, int n)
+static int get_all(struct qr_context *ctx, enum get_by by)
 {
 	simidx_reader *reader = NULL;
 	int code = TL_OK, stop = 0, one, i;
@@ -139,8 +139,8 @@ static int get_all(struct qr_context *ctx, enum get_by by, char **operands, int 
 		return TL_TROUBLE;
 	qr_print_header(ctx, &(struct qr_query){ .show = QR_SHOW_MATCHES,
 						 .has_time = has_times(ctx) });
-	for (i = 0; i < n && !stop; i++) {
-		one = get_one(ctx, &reader, by, operands[i], &stop);
+	for (i = 0; i < ctx->n_operands && !stop; i++) {
+		one = get_one(ctx, &reader, by, ctx->operands[i], &stop);
 		if (one > code)
 			code = one;
 	}
@@ -150,22 +150,16 @@ static int get_all(struct qr_context *ctx, enum get_by by, char **operands, int 
 
 /* ---- the command ---- */
 
-struct options {
+static struct options {
 	int id;
 	int label;
-};
+} options;
 
-static int run_get(struct qr_context *ctx, int argc, char **argv)
+static int run_get(struct qr_context *ctx)
 {
-	struct options options = { 0 };
-	int code = qr_parse(&qr_get, ctx, &options, argc, argv);
-	enum get_by by = options.id ? BY_ID : options.label ? BY_LABEL : BY_FINGERPRINT;
-
-	if (code != TL_PROCEED)
-		return code;
 	if (options.id && options.label)
 		return tl_usage_error("--id and --label exclude each other");
-	return get_all(ctx, by, argv + optind, argc - optind);
+	return get_all(ctx, options.id ? BY_ID : options.label ? BY_LABEL : BY_FINGERPRINT);
 }
 
 static const struct tl_option rows[] = {
@@ -194,5 +188,5 @@ const struct qr_command qr_get = {
 		  .about = "Print the documents that have exactly these fingerprints or, with an "
 			   "option, these ids or labels. What an argument is, is never guessed.",
 		  .options = rows, .program = &qr_program },
-	.run = run_get,
+	.options = &options, .run = run_get,
 };

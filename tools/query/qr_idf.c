@@ -31,12 +31,11 @@ struct words {
 	uint64_t n_texts;
 };
 
-struct options {
+static struct options {
 	struct tl_text_options text;
-	struct in_columns columns;
-	int format_word; /* 1 + place in in_format_names; 0 = by the names of the files */
+	struct in_files_options files;
 	uint64_t min_texts;
-};
+} options;
 
 static struct word *find(struct word *slot, size_t n_slots, uint64_t hash)
 {
@@ -124,16 +123,16 @@ static int count_file(struct words *words, simidx_text *text, struct in_reader *
 }
 
 static int count_files(struct words *words, simidx_text *text,
-		       const struct in_files_options *options)
+		       const struct in_files_options *inputs)
 {
-	struct in_files *files = in_files_open(options);
+	struct in_files *files = in_files_open(inputs);
 	struct in_reader reader;
 	struct in_file file;
 	enum in_result rc;
 	int code = files ? 0 : tl_error("out of memory");
 
 	in_reader_init(&reader, SIMIDX_DEFAULT_BITS);
-	reader.columns = &options->columns;
+	reader.columns = &inputs->columns;
 	while (!code && (rc = in_files_next(files, &file)) != IN_END) {
 		if (rc == IN_ROW)
 			code = count_file(words, text, &reader, &file);
@@ -192,7 +191,7 @@ static int print_words(struct words *words, uint64_t min_texts)
 
 /* ---- the command ---- */
 
-static int make_dictionary(struct options *options, const struct in_files_options *files)
+static int make_dictionary(const struct in_files_options *files)
 {
 	struct words words = { NULL, 0, 0, 0 };
 	simidx_text *text = NULL;
@@ -201,11 +200,11 @@ static int make_dictionary(struct options *options, const struct in_files_option
 	int code = 0;
 
 	/* What is counted are words, whatever becomes of them; a text is counted as it is. */
-	if (!options->text.how.extractor)
-		options->text.how.extractor = "words1";
-	options->text.how.top = 0;
-	options->text.short_texts = TL_SHORT_NOT_GIVEN;
-	if (tl_text_open(&options->text, SIMIDX_DEFAULT_BITS, &text, &err))
+	if (!options.text.how.extractor)
+		options.text.how.extractor = "words1";
+	options.text.how.top = 0;
+	options.text.short_texts = TL_SHORT_NOT_GIVEN;
+	if (tl_text_open(&options.text, SIMIDX_DEFAULT_BITS, &text, &err))
 		return tl_index_error(NULL, &err);
 	/* Which nothing would read. */
 	if (strncmp(simidx_text_profile(text), "char-", 5) == 0)
@@ -216,7 +215,7 @@ static int make_dictionary(struct options *options, const struct in_files_option
 	if (!code)
 		code = count_files(&words, text, files);
 	if (!code)
-		code = print_words(&words, options->min_texts);
+		code = print_words(&words, options.min_texts);
 	if (!code)
 		in_files_tell_whole(files, words.n_texts, 1);
 	for (size_t i = 0; i < words.n_slots; i++)
@@ -227,12 +226,13 @@ static int make_dictionary(struct options *options, const struct in_files_option
 }
 
 static const struct tl_option rows[] = {
-	{ 'F', "format", "FORMAT", TL_WORD_FROM(struct options, format_word, in_format_names, 1),
+	{ 'F', "format", "FORMAT",
+	  TL_WORD_FROM(struct options, files.format_word, in_format_names, 1),
 	  .otherwise = "by their names", .help = "format of all files",
 	  .more = "Format of all files, as in simidx-load." },
 	{ 0, "min-texts", "N", TL_COUNT(struct options, min_texts, 1, UINT64_MAX), .standard = "1",
 	  .help = "only words that are in N texts or more" },
-	{ TL_GROUP(in_columns_rows, struct options, columns) },
+	{ TL_GROUP(in_columns_rows, struct options, files.columns) },
 	{ TL_SECTION("What words are") },
 	{ TL_PARAGRAPH("These should be the same when the dictionary is used; --extractor is "
 		       "words1 here if it is not given.") },
@@ -248,33 +248,18 @@ static const struct tl_option rows[] = {
 	{ 0 },
 };
 
-/* The files that are named on the command line. Returns 0 or TL_TROUBLE. */
-static int take_files(const struct options *options, char **paths, int n,
-		      struct in_files_options *files)
+static int run_idf(struct qr_context *ctx)
 {
-	files->operands = paths;
-	files->n_operands = (size_t)n;
-	files->columns = options->columns;
-	files->format = in_format_at(options->format_word);
-	if (!files->format && in_files_n_stdin(paths, (size_t)n))
+	struct in_files_options *files = &options.files;
+
+	if (ctx->json)
+		return tl_usage_error("idf prints a dictionary, with or without --json");
+	files->operands = ctx->operands;
+	files->n_operands = (size_t)ctx->n_operands;
+	files->format = in_format_at(files->format_word);
+	if (!files->format && in_files_n_stdin(files->operands, files->n_operands))
 		return tl_usage_error("standard input needs its format, such as -F jsonl");
-	return 0;
-}
-
-static int run_idf(struct qr_context *ctx, int argc, char **argv)
-{
-	struct options options = { 0 };
-	struct in_files_options files = { 0 };
-	int code = qr_parse(&qr_idf, ctx, &options, argc, argv);
-
-	if (code == TL_PROCEED && ctx->json)
-		code = tl_usage_error("idf prints a dictionary, with or without --json");
-	if (code == TL_PROCEED && take_files(&options, argv + optind, argc - optind, &files))
-		code = TL_TROUBLE;
-	if (code == TL_PROCEED)
-		code = make_dictionary(&options, &files);
-	tl_text_options_free(&options.text);
-	return code;
+	return make_dictionary(files);
 }
 
 const struct qr_command qr_idf = {
@@ -286,5 +271,5 @@ const struct qr_command qr_idf = {
 			   "bytes. The idf is ln(1 + N / n), N being the number of texts and n "
 			   "that of those with the word.",
 		  .options = rows, .program = &qr_program },
-	.run = run_idf,
+	.options = &options, .run = run_idf,
 };

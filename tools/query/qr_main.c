@@ -27,7 +27,7 @@ static int run(struct qr_context *ctx, int argc, char **argv)
 									    argv[first]);
 	if (!command)
 		return qr_refuse_command(argv[first], argv[first + 1]);
-	return command->run(ctx, argc - first, argv + first);
+	return qr_run(command, ctx, argc - first, argv + first);
 }
 
 int main(int argc, char **argv)

@@ -13,14 +13,13 @@
 
 #define MANY_PAIRS 10000000 /* more are printed only if that is asked for */
 
-struct options {
+static struct options {
 	struct qr_join join;
 	int group, all;
-};
+} options = { .join = QR_JOIN_INIT };
 
 struct printing {
 	struct qr_join_run run;
-	const struct options *options;
 	uint64_t n;        /* pairs or groups printed */
 	uint64_t too_many; /* pairs, where these are too many to print */
 };
@@ -149,17 +148,17 @@ static int print_groups(void *arg, const simidx_pair_group *groups, size_t n)
 
 static int join(struct printing *p, struct qr_context *ctx, struct qr_context *other)
 {
-	simidx_join_options o = qr_join_options(ctx, &p->options->join);
+	simidx_join_options o = qr_join_options(ctx, &options.join);
 	simidx_pairs_taker taker = SIMIDX_PAIRS_TAKER_INIT;
 	simidx_error err;
 	int rc;
 
 	o.planned = qr_join_note_plan;
 	/* To count takes as long as to deliver. */
-	if (!p->options->all && !p->options->group)
+	if (!options.all && !options.group)
 		o.found = note_found;
 	o.ctx = p;
-	if (p->options->group)
+	if (options.group)
 		taker.groups = print_groups;
 	else
 		taker.pairs = print_pairs;
@@ -176,25 +175,19 @@ static int join(struct printing *p, struct qr_context *ctx, struct qr_context *o
 	return p->n ? TL_OK : TL_PARTLY;
 }
 
-static int run_pairs(struct qr_context *ctx, int argc, char **argv)
+static int run_pairs(struct qr_context *ctx)
 {
-	struct options options = { .join = QR_JOIN_INIT };
-	struct printing printing = { .run = { .ctx = ctx, .join = &options.join },
-				     .options = &options };
+	struct printing printing = { .run = { .ctx = ctx, .join = &options.join } };
 	struct qr_context other;
-	int code = qr_parse(&qr_pairs, ctx, &options, argc, argv);
+	int code;
 
-	if (code != TL_PROCEED)
-		return code;
 	if (qr_open(ctx))
 		return TL_TROUBLE;
 	other = *ctx;
 	other.index = NULL;
-	if (optind < argc) {
-		other.path = argv[optind];
-		if (qr_open(&other))
-			return TL_TROUBLE;
-	}
+	other.path = ctx->operands[0]; /* NULL: there is no other one */
+	if (other.path && qr_open(&other))
+		return TL_TROUBLE;
 	code = join(&printing, ctx, &other);
 	simidx_close(other.index);
 	return code;
@@ -238,5 +231,5 @@ const struct qr_command qr_pairs = {
 			   "one document of each index. If that is INDEX under another name, each "
 			   "document is near to itself, and other pairs come both ways round.",
 		  .options = rows, .program = &qr_program },
-	.run = run_pairs,
+	.options = &options, .run = run_pairs,
 };

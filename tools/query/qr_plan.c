@@ -3,27 +3,24 @@
 
 #include "common/tl_index.h"
 #include "common/tl_msg.h"
-#include "common/tl_options.h"
-#include "common/tl_path.h"
-#include "common/tl_term.h"
 #include "query/qr_json.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* What is asked. */
-struct request {
+/* What is asked: the options, and what an index says instead. */
+static struct request {
 	const char *plan;    /* of the index; NULL = none was given */
 	uint64_t documents;  /* 0 until it is known */
 	unsigned bits;       /* likewise */
 	unsigned radius;
-};
+} request = { .radius = SIMIDX_DEFAULT_RADIUS };
 
 /* Whether it is about the plan that the index has. */
-static int is_of_index(const struct request *request, const simidx_prediction *one)
+static int is_of_index(const simidx_prediction *one)
 {
-	return request->plan && strcmp(request->plan, one->plan) == 0;
+	return request.plan && strcmp(request.plan, one->plan) == 0;
 }
 
 /* A number of bytes in a unit that leaves few digits. */
@@ -37,27 +34,27 @@ static void print_bytes(double bytes, int width)
 	printf(" %*.1f %-2s", width - 3, bytes, units[i]);
 }
 
-static void print_prediction(const simidx_prediction *one, const struct request *request)
+static void print_prediction(const simidx_prediction *one)
 {
 	printf("%-6s %6u %8.1f %8.1f", one->plan, one->n_tables, one->table_bytes, one->bytes);
-	print_bytes(one->bytes * (double)request->documents, 9);
+	print_bytes(one->bytes * (double)request.documents, 9);
 	printf(" %8s %13s %10.2f%s%s\n", tl_term_count((uint64_t)one->probes),
 	       tl_term_count((uint64_t)(one->candidates + 0.5)), one->microseconds,
-	       is_of_index(request, one) ? " *" : "", one->is_auto ? " +" : "");
+	       is_of_index(one) ? " *" : "", one->is_auto ? " +" : "");
 }
 
-static void print_header(const struct request *request)
+static void print_header(void)
 {
-	printf("%s documents of %u bits, radius %u\n\n", tl_term_count(request->documents),
-	       request->bits, request->radius);
+	printf("%s documents of %u bits, radius %u\n\n", tl_term_count(request.documents),
+	       request.bits, request.radius);
 	printf("%31s\n%-6s %6s %8s %8s %9s %8s %13s %10s\n", "bytes a document", "plan", "tables",
 	       "tables", "all", "in all", "probes", "candidates", "us a query");
 }
 
-static void print_notes(const struct request *request)
+static void print_notes(void)
 {
 	putchar('\n');
-	if (request->plan)
+	if (request.plan)
 		puts("*  The plan of this index.");
 	puts("+  What '--plan auto' takes for this many documents.\n"
 	     "\n"
@@ -66,78 +63,73 @@ static void print_notes(const struct request *request)
 	     "(Zen 4): on other machines times differ, but the plans compare alike.");
 }
 
-static int print_json(const struct request *request, const simidx_prediction *one)
+static int print_json(const simidx_prediction *one)
 {
 	struct tl_json json = { .out = stdout };
 
 	tl_json_open(&json, NULL, '{');
 	tl_json_string(&json, "plan", one->plan);
-	tl_json_unsigned(&json, "documents", request->documents);
-	tl_json_unsigned(&json, "bits", request->bits);
-	tl_json_unsigned(&json, "radius", request->radius);
+	tl_json_unsigned(&json, "documents", request.documents);
+	tl_json_unsigned(&json, "bits", request.bits);
+	tl_json_unsigned(&json, "radius", request.radius);
 	tl_json_unsigned(&json, "tables", one->n_tables);
 	tl_json_real(&json, "table_bytes", one->table_bytes);
 	tl_json_real(&json, "bytes", one->bytes);
-	tl_json_real(&json, "bytes_in_all", one->bytes * (double)request->documents);
+	tl_json_real(&json, "bytes_in_all", one->bytes * (double)request.documents);
 	tl_json_real(&json, "probes", one->probes);
 	tl_json_real(&json, "candidates", one->candidates);
 	tl_json_real(&json, "microseconds", one->microseconds);
 	tl_json_bool(&json, "auto", one->is_auto != 0);
-	if (request->plan)
-		tl_json_bool(&json, "of_index", is_of_index(request, one));
+	if (request.plan)
+		tl_json_bool(&json, "of_index", is_of_index(one));
 	return qr_json_end(&json);
 }
 
-static int plan(struct qr_context *ctx, const struct request *request)
+static int plan(const struct qr_context *ctx)
 {
 	simidx_prediction one = SIMIDX_PREDICTION_INIT;
 	simidx_error err;
 	int rc, code = 0;
 
 	for (unsigned i = 0; !code; i++) {
-		rc = simidx_plan_predict(i, request->bits, request->documents, request->radius,
+		rc = simidx_plan_predict(i, request.bits, request.documents, request.radius,
 					 &one, &err);
 		if (rc == SIMIDX_E_END)
 			break;
 		if (rc)
 			return tl_index_error(NULL, &err);
 		if (!i && !ctx->json)
-			print_header(request);
+			print_header();
 		if (ctx->json)
-			code = print_json(request, &one);
+			code = print_json(&one);
 		else
-			print_prediction(&one, request);
+			print_prediction(&one);
 	}
 	if (!ctx->json)
-		print_notes(request);
+		print_notes();
 	return code;
 }
 
 /* What an index has is not asked for again. */
-static int take_from_index(struct qr_context *ctx, struct request *request,
-			   const char *path)
+static int take_from_index(struct qr_context *ctx, const char *path)
 {
 	if (qr_set_index(ctx, path) || qr_open(ctx))
 		return TL_TROUBLE;
-	if (!request->documents)
-		request->documents = ctx->info.documents;
-	if (!request->bits)
-		request->bits = ctx->info.bits;
-	request->plan = ctx->info.plan;
+	if (!request.documents)
+		request.documents = ctx->info.documents;
+	if (!request.bits)
+		request.bits = ctx->info.bits;
+	request.plan = ctx->info.plan;
 	return 0;
 }
 
-static int run_plan(struct qr_context *ctx, int argc, char **argv)
+static int run_plan(struct qr_context *ctx)
 {
-	struct request request = { .radius = SIMIDX_DEFAULT_RADIUS };
-	int code = qr_parse(&qr_plan, ctx, &request, argc, argv);
+	const char *path = ctx->operands[0];
 
-	if (code != TL_PROCEED)
-		return code;
-	if (optind < argc && strchr("123456789", *argv[optind]) && *argv[optind] &&
-	    access(argv[optind], F_OK))
-		return tl_usage_error("plan: --documents %s says how many there are", argv[optind]);
-	if (optind < argc && take_from_index(ctx, &request, argv[optind]))
+	if (path && strchr("123456789", *path) && *path && access(path, F_OK))
+		return tl_usage_error("plan: --documents %s says how many there are", path);
+	if (path && take_from_index(ctx, path))
 		return TL_TROUBLE;
 	if (!request.bits)
 		request.bits = SIMIDX_DEFAULT_BITS;
@@ -146,7 +138,7 @@ static int run_plan(struct qr_context *ctx, int argc, char **argv)
 	if (request.radius > request.bits)
 		return tl_usage_error("--radius: expected a number in 0..%u, found '%u'",
 				      request.bits, request.radius);
-	return plan(ctx, &request);
+	return plan(ctx);
 }
 
 static const struct tl_option rows[] = {
@@ -187,5 +179,5 @@ const struct qr_command qr_plan = {
 			   "the ranges that are looked up, the fingerprints that are compared, and "
 			   "the time, with everything in memory.",
 		  .options = rows, .program = &qr_program },
-	.run = run_plan,
+	.options = &request, .run = run_plan,
 };

@@ -164,19 +164,15 @@ int qr_refuse_command(const char *name, const char *next)
 	return tl_usage_error("unknown command '%s'; is %s meant?", name, nearest);
 }
 
-static int run_help(struct qr_context *ctx, int argc, char **argv)
+static int run_help(struct qr_context *ctx)
 {
-	const struct tl_command *command = &qr_program;
-	int code = qr_parse(&qr_help, ctx, NULL, argc, argv);
+	const char *name = ctx->operands[0];
+	const struct tl_command *command = name ? tl_find_command(&qr_program, name) : &qr_program;
 
-	if (code != TL_PROCEED)
-		return code;
-	if (optind < argc)
-		command = tl_find_command(&qr_program, argv[optind]);
 	if (command)
 		return tl_help_print(command, 1);
 	tl_set_command(NULL);
-	return qr_refuse_command(argv[optind], NULL);
+	return qr_refuse_command(name, NULL);
 }
 
 static const struct tl_option help_rows[] = {

@@ -9,7 +9,6 @@
 #include "common/tl_index.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
-#include "common/tl_options.h"
 #include "common/tl_output.h"
 #include "common/tl_path.h"
 #include "query/qr_json.h"
@@ -21,11 +20,11 @@
 
 #define MIN_MEMORY ((uint64_t)128 << 20)
 
-struct options {
+static struct options {
 	uint64_t memory;
 	const char *tmpdir;
 	int dry_run;
-};
+} options;
 
 /* ---- what is told ---- */
 
@@ -136,7 +135,7 @@ static int fail(const struct qr_context *ctx, const char *destination, const sim
 }
 
 /* In place, what an engine holds. */
-static int mend(struct qr_context *ctx, int dry_run)
+static int mend(struct qr_context *ctx)
 {
 	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
 	simidx_open_options how = SIMIDX_OPEN_OPTIONS_INIT;
@@ -147,22 +146,21 @@ static int mend(struct qr_context *ctx, int dry_run)
 		return qr_fail(ctx, &err);
 	if (tl_progress_wanted())
 		simidx_set_progress(ctx->index, tl_progress_phase, NULL);
-	rc = simidx_mend(ctx->index, dry_run ? SIMIDX_MEND_DRY_RUN : 0, qr_print_problem, ctx,
-			 &report,
-			 &err);
+	rc = simidx_mend(ctx->index, options.dry_run ? SIMIDX_MEND_DRY_RUN : 0, qr_print_problem,
+			 ctx, &report, &err);
 	tl_progress_clear();
 	if (rc && rc != SIMIDX_E_CORRUPT)
 		return qr_fail(ctx, &err);
 	tl_notice("%s: %s, %s", ctx->path, tl_counted(report.problems, "problem", "problems"),
-		  dry_run ? "and nothing has changed"
+		  options.dry_run ? "and nothing has changed"
 		  : report.problems == report.mended ? "all mended" : "not all mended");
 	return rc ? TL_PARTLY : TL_OK;
 }
 
 /* Which kind of repair it is follows from INDEX. */
-static int check_operands(const struct qr_context *ctx, const struct options *options, int has_new)
+static int check_operands(const struct qr_context *ctx, int has_new)
 {
-	if (!tl_path_is_uri(ctx->path) && options->dry_run)
+	if (!tl_path_is_uri(ctx->path) && options.dry_run)
 		return tl_usage_error(
 			"--dry-run: a directory is only read anyway, and NEW is made");
 	if (!tl_path_is_uri(ctx->path) && !has_new)
@@ -172,21 +170,18 @@ static int check_operands(const struct qr_context *ctx, const struct options *op
 	return TL_OK;
 }
 
-static int run_repair(struct qr_context *ctx, int argc, char **argv)
+static int run_repair(struct qr_context *ctx)
 {
 	simidx_repair_options how = SIMIDX_REPAIR_OPTIONS_INIT;
 	simidx_repair_report report = SIMIDX_REPAIR_REPORT_INIT;
-	struct options options = { 0 };
+	const char *new = ctx->operands[0];
 	simidx_error err;
-	int code = qr_parse(&qr_repair, ctx, &options, argc, argv);
 	int rc;
 
-	if (code != TL_PROCEED)
-		return code;
-	if (check_operands(ctx, &options, optind < argc))
+	if (check_operands(ctx, new != NULL))
 		return TL_TROUBLE;
 	if (tl_path_is_uri(ctx->path))
-		return mend(ctx, options.dry_run);
+		return mend(ctx);
 	tl_stop_on_signals();
 	how.memory = options.memory;
 	how.tmpdir = tl_path_temporary(options.tmpdir, NULL);
@@ -194,8 +189,8 @@ static int run_repair(struct qr_context *ctx, int argc, char **argv)
 	how.flags = qr_open_flags(ctx);
 	how.progress = tl_progress_wanted() ? tl_progress_phase : NULL;
 	how.stop = ask_stop;
-	rc = simidx_repair(ctx->path, argv[optind], &how, print_loss, ctx, &report, &err);
-	return rc ? fail(ctx, argv[optind], &err) : tell_report(argv[optind], &report);
+	rc = simidx_repair(ctx->path, new, &how, print_loss, ctx, &report, &err);
+	return rc ? fail(ctx, new, &err) : tell_report(new, &report);
 }
 
 static const struct tl_option rows[] = {
@@ -275,5 +270,5 @@ const struct qr_command qr_repair = {
 			   "list what is lost. NEW must not exist or be an empty directory, and "
 			   "appears only when it is complete.",
 		  .options = rows, .program = &qr_program },
-	.run = run_repair,
+	.options = &options, .run = run_repair,
 };

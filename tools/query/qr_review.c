@@ -29,11 +29,11 @@
 /* If the first so many lines are none, all are. */
 #define HOPELESS 10
 
-struct options {
+static struct options {
 	uint64_t sample;
 	const char *html;
 	const char *row;
-};
+} options;
 
 /* ---- what is said ---- */
 
@@ -123,7 +123,6 @@ int qr_review_words(const struct in_pair *pair,
 
 struct reading {
 	const char *path;
-	const char *row; /* NULL: pairs of all rows are shown */
 	struct qr_sample *sample;
 	struct in_lines lines;
 	uint64_t met, rejected;
@@ -173,7 +172,7 @@ static int is_called(const struct in_side *side, const char *name)
 /* Returns -1 when memory is short. */
 static int meet(struct reading *reading, struct in_pair *pair, const char *line, size_t size)
 {
-	const char *row = reading->row;
+	const char *row = options.row; /* NULL: pairs of all rows are shown */
 
 	pair->number = reading->lines.line;
 	for (uint64_t i = 0; !reading->met && i < reading->rejected; i++)
@@ -223,10 +222,9 @@ static int read_lines(struct reading *reading)
 					    lines->line) : 0;
 }
 
-static int read_evidence(const char *path, const char *row, struct qr_sample *sample,
-			 uint64_t *rejected)
+static int read_evidence(const char *path, struct qr_sample *sample, uint64_t *rejected)
 {
-	struct reading reading = { .path = path, .row = row, .sample = sample,
+	struct reading reading = { .path = path, .sample = sample,
 				   .lines = { .most = MOST_LINE, .ends_at_long = 1 } };
 	char word[TL_PATH_WORD_SIZE];
 	int fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
@@ -285,15 +283,15 @@ static int write_page(const char *path, const struct qr_review *review)
 	return TL_TROUBLE;
 }
 
-static int review(struct qr_context *ctx, const struct options *options, const char *path)
+static int review(struct qr_context *ctx, const char *path)
 {
-	struct qr_sample *sample = qr_sample_new(options->sample);
+	struct qr_sample *sample = qr_sample_new(options.sample);
 	struct qr_review review = { .path = path };
 	uint64_t rejected = 0;
 	int code = sample ? 0 : tl_error("out of memory");
 
 	if (!code)
-		code = read_evidence(path, options->row, sample, &rejected);
+		code = read_evidence(path, sample, &rejected);
 	if (!code) {
 		review.pair = qr_sample_draw(sample, &review.n, review.met, review.drawn);
 		code = review.pair ? qr_texts_read(review.pair, review.n) :
@@ -301,26 +299,21 @@ static int review(struct qr_context *ctx, const struct options *options, const c
 	}
 	if (!code && tl_stop_requested())
 		code = tl_error("stopped by a signal");
-	if (!code && options->row && !review.n) {
+	if (!code && options.row && !review.n) {
 		tl_error("%s: has no row '%s': --row takes its label, FILE:LINE, FILE or id", path,
-			 options->row);
+			 options.row);
 		code = TL_PARTLY;
 	}
 	if (!code)
-		code = options->html ? write_page(options->html, &review) :
+		code = options.html ? write_page(options.html, &review) :
 				       qr_review_term(ctx, &review);
 	qr_sample_free(sample);
 	return !code && rejected ? TL_PARTLY : code;
 }
 
-static int run_review(struct qr_context *ctx, int argc, char **argv)
+static int run_review(struct qr_context *ctx)
 {
-	struct options options = { 0 };
-	int code = qr_parse(&qr_review, ctx, &options, argc, argv);
-
-	if (code != TL_PROCEED)
-		return code;
-	if (!*argv[optind])
+	if (!*ctx->operands[0])
 		return tl_usage_error("review: EVIDENCE is empty");
 	if (ctx->json)
 		return tl_usage_error("review is for people; EVIDENCE itself is JSON");
@@ -333,7 +326,7 @@ static int run_review(struct qr_context *ctx, int argc, char **argv)
 	if (in_evidence_missing())
 		return tl_error("%s", in_evidence_missing());
 	tl_stop_on_signals();
-	return review(ctx, &options, argv[optind]);
+	return review(ctx, ctx->operands[0]);
 }
 
 static const struct tl_option rows[] = {
@@ -381,5 +374,5 @@ const struct qr_command qr_review = {
 			   "--evidence has written, or '-' for standard input: what differs in "
 			   "their texts. Most of them are close to the limit.",
 		  .options = rows, .program = &qr_program },
-	.run = run_review,
+	.options = &options, .run = run_review,
 };

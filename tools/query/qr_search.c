@@ -517,19 +517,18 @@ static const struct tl_option rows[] = {
 	{ 0 },
 };
 
-static int run_search(struct qr_context *ctx, int argc, char **argv)
-{
-	struct search search = { .ctx = ctx, .ask = QR_ASK_INIT };
-	int code = qr_parse(&qr_search, ctx, &search, argc, argv), n = argc - optind;
-	char **operands = argv + optind;
+static struct search the_search = { .ask = QR_ASK_INIT };
 
-	if (code == TL_PROCEED && (check_options(&search, operands, n) || qr_open(ctx) ||
-				   qr_ask_prepare(&search.ask, ctx, search.columns.encoding)))
-		code = TL_TROUBLE;
-	if (code == TL_PROCEED)
-		code = search_operands(&search, operands, n);
-	tl_text_options_free(&search.text_options);
-	return code;
+static int run_search(struct qr_context *ctx)
+{
+	struct search *search = &the_search;
+	int n = ctx->n_operands;
+
+	search->ctx = ctx;
+	if (check_options(search, ctx->operands, n) || qr_open(ctx) ||
+	    qr_ask_prepare(&search->ask, ctx, search->columns.encoding))
+		return TL_TROUBLE;
+	return search_operands(search, ctx->operands, n);
 }
 
 const struct qr_command qr_search = {
@@ -538,5 +537,5 @@ const struct qr_command qr_search = {
 		  .summary = "find the documents near to fingerprints or texts",
 		  .about = "Print the documents that are near to each query.",
 		  .options = rows, .program = &qr_program },
-	.run = run_search,
+	.options = &the_search, .run = run_search,
 };

@@ -15,12 +15,12 @@
 #include <unistd.h>
 
 
-struct options {
+static struct options {
 	struct tl_text_options text;
 	const char *index; /* NULL = the options say all */
 	unsigned bits;     /* 0 = not given */
 	uint64_t show;
-};
+} options;
 
 /* ---- features ---- */
 
@@ -203,24 +203,23 @@ static int read_text(struct qr_similar *s, int which, simidx_text *text)
 	return code;
 }
 
-static int open_text(struct qr_context *ctx, const struct options *options,
-		     struct qr_similar *s, simidx_text **text)
+static int open_text(struct qr_context *ctx, struct qr_similar *s, simidx_text **text)
 {
 	simidx_error err;
 	int rc;
 
-	s->bits = options->bits ? options->bits : SIMIDX_DEFAULT_BITS;
+	s->bits = options.bits ? options.bits : SIMIDX_DEFAULT_BITS;
 	s->has_fp2 = 1;
-	if (!options->index)
-		return tl_text_open(&options->text, s->bits, text, &err) ?
+	if (!options.index)
+		return tl_text_open(&options.text, s->bits, text, &err) ?
 			       tl_index_error(NULL, &err) :
 			       0;
-	if (options->bits)
-		return tl_usage_error("--bits: how many %s has cannot be chosen", options->index);
-	if (qr_set_index(ctx, options->index) || qr_open(ctx))
+	if (options.bits)
+		return tl_usage_error("--bits: how many %s has cannot be chosen", options.index);
+	if (qr_set_index(ctx, options.index) || qr_open(ctx))
 		return TL_TROUBLE;
 	do
-		rc = tl_text_open_for(ctx->index, &options->text, text, &err);
+		rc = tl_text_open_for(ctx->index, &options.text, text, &err);
 	while (qr_again(ctx, rc, &err));
 	s->bits = ctx->info.bits;
 	s->has_fp2 = (ctx->info.flags & SIMIDX_CREATE_FP2) != 0;
@@ -229,11 +228,11 @@ static int open_text(struct qr_context *ctx, const struct options *options,
 
 /* ---- the command ---- */
 
-static int compare_files(struct qr_context *ctx, const struct options *options, char **path)
+static int compare_files(struct qr_context *ctx, char **path)
 {
-	struct qr_similar s = { .path = { path[0], path[1] }, .show = options->show };
+	struct qr_similar s = { .path = { path[0], path[1] }, .show = options.show };
 	simidx_text *text = NULL;
-	int code = open_text(ctx, options, &s, &text);
+	int code = open_text(ctx, &s, &text);
 
 	for (int i = 0; i < 2 && !code; i++)
 		code = read_text(&s, i, text);
@@ -284,20 +283,14 @@ static const struct tl_option rows[] = {
 	{ 0 },
 };
 
-static int run_similar(struct qr_context *ctx, int argc, char **argv)
+static int run_similar(struct qr_context *ctx)
 {
-	struct options options = { 0 };
-	int code = qr_parse(&qr_similar, ctx, &options, argc, argv);
-
-	if (code == TL_PROCEED && options.text.short_texts == TL_SHORT_REJECT)
-		code = tl_usage_error("similar compares short texts, too: --short reject does not "
+	if (options.text.short_texts == TL_SHORT_REJECT)
+		return tl_usage_error("similar compares short texts, too: --short reject does not "
 				      "fit");
-	if (code == TL_PROCEED && in_files_n_stdin(argv + optind, 2) > 1)
-		code = tl_usage_error("standard input cannot be read twice");
-	if (code == TL_PROCEED)
-		code = compare_files(ctx, &options, argv + optind);
-	tl_text_options_free(&options.text);
-	return code;
+	if (in_files_n_stdin(ctx->operands, 2) > 1)
+		return tl_usage_error("standard input cannot be read twice");
+	return compare_files(ctx, ctx->operands);
 }
 
 const struct qr_command qr_similar = {
@@ -312,5 +305,5 @@ const struct qr_command qr_similar = {
 			   "is the sum of the weights of the bits that differ, in both "
 			   "fingerprints: bits that were nearly even add little.",
 		  .options = rows, .program = &qr_program },
-	.run = run_similar,
+	.options = &options, .run = run_similar,
 };

@@ -2,9 +2,7 @@
 /* Copyright the libsimidx authors */
 
 #include "common/tl_msg.h"
-#include "common/tl_options.h"
 #include "common/tl_path.h"
-#include "common/tl_term.h"
 #include "input/in_room.h"
 #include "query/qr_json.h"
 
@@ -320,15 +318,12 @@ static int look_up_first(struct qr_context *ctx)
 	return rc ? qr_fail(ctx, &err) : 0;
 }
 
-static int run_stats(struct qr_context *ctx, int argc, char **argv)
+static int run_stats(struct qr_context *ctx)
 {
 	struct table *tables = NULL;
 	size_t n = 0;
-	int code = qr_parse(&qr_stats, ctx, NULL, argc, argv);
+	int code = qr_open(ctx);
 
-	if (code != TL_PROCEED)
-		return code;
-	code = qr_open(ctx);
 	if (!code)
 		code = look_up_first(ctx);
 	if (!code)

@@ -6,7 +6,6 @@
 #include "common/tl_index.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
-#include "common/tl_options.h"
 #include "common/tl_path.h"
 #include "query/qr_print.h"
 
@@ -82,14 +81,11 @@ static int tell_unopened(struct qr_context *ctx, const simidx_error *err)
 	return TL_PARTLY;
 }
 
-static int run_verify(struct qr_context *ctx, int argc, char **argv)
+static int run_verify(struct qr_context *ctx)
 {
 	simidx_error err;
-	int code = qr_parse(&qr_verify, ctx, NULL, argc, argv);
 	int rc;
 
-	if (code != TL_PROCEED)
-		return code;
 	ctx->is_untrusted = 1;
 	rc = qr_try_open(ctx, &err);
 	if (rc == SIMIDX_E_CORRUPT)
