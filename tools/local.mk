@@ -186,7 +186,8 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_summary.c \
 	tools/dedup/dd_summary.h \
 	tools/dedup/dd_texts.c \
-	tools/dedup/dd_texts.h
+	tools/dedup/dd_texts.h \
+	tools/dedup/dd_work.h
 tools_libdedup_a_CPPFLAGS = $(tools_cppflags) $(XXHASH_CFLAGS)
 
 tools_simidx_dedup_SOURCES = tools/dedup/dd_main.c

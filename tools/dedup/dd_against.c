@@ -13,12 +13,6 @@
 
 #include <simidx_text.h>
 
-struct dd_against {
-	const struct dd_options *options;
-	simidx **handle;
-	simidx_reader **reader;
-};
-
 /* What the index of what is kept is, or is going to be. */
 struct own {
 	char profile[4096];
@@ -138,11 +132,6 @@ void dd_against_close(struct dd_against *against)
 	free(against);
 }
 
-simidx *const *dd_against_handles(const struct dd_against *against)
-{
-	return against->handle;
-}
-
 const char *dd_against_blamed(const struct dd_against *against, simidx_error *err)
 {
 	simidx_error whole = *err;
@@ -153,11 +142,6 @@ const char *dd_against_blamed(const struct dd_against *against, simidx_error *er
 	    i >= against->options->against.n)
 		return NULL;
 	snprintf(err->text, sizeof(err->text), "%s", whole.text + n);
-	return against->options->against.at[i];
-}
-
-const char *dd_against_path(const struct dd_against *against, unsigned i)
-{
 	return against->options->against.at[i];
 }
 

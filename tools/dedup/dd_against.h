@@ -12,7 +12,12 @@
 
 #include "dedup/dd_options.h"
 
-struct dd_against;
+/** They; others look at the handles, for simidx_dedup_options. */
+struct dd_against {
+	const struct dd_options *options;
+	simidx **handle;
+	simidx_reader **reader;
+};
 
 /**
  * Open them. They must have the profile, bits and fingerprints of the index of what is kept, or
@@ -25,9 +30,6 @@ struct dd_against *dd_against_open(const struct dd_options *options, enum simidx
 /** Close them. NULL is allowed. */
 void dd_against_close(struct dd_against *against);
 
-/** For simidx_dedup_options. */
-simidx *const *dd_against_handles(const struct dd_against *against);
-
 /**
  * Which of them an error of libsimidx-dedup is about: simidx_dedup.h says how it names it.
  *
@@ -36,9 +38,6 @@ simidx *const *dd_against_handles(const struct dd_against *against);
  * @return its path, or NULL: none
  */
 const char *dd_against_blamed(const struct dd_against *against, simidx_error *err);
-
-/** The path of one, as it was given. */
-const char *dd_against_path(const struct dd_against *against, unsigned i);
 
 /**
  * The label of a document.

@@ -6,7 +6,6 @@
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "dedup/dd_again.h"
-#include "dedup/dd_index.h"
 #include "dedup/dd_memory.h"
 #include "dedup/dd_room.h"
 
@@ -15,7 +14,7 @@
 /* simidx_dedup_place.source of a text that the tool has put aside. */
 #define PUT_ASIDE UINT32_MAX
 
-struct work {
+struct deciding {
 	struct dd_anew *anew;
 	struct dd_index *index;
 	simidx_dedup *dedup;
@@ -29,18 +28,18 @@ struct work {
 static int hear_decided(void *ctx, const simidx_dedup_row *row, const simidx_dedup_near *near,
 			size_t n)
 {
-	struct work *work = ctx;
-	struct dd_anew *anew = work->anew;
+	struct deciding *deciding = ctx;
+	struct dd_anew *anew = deciding->anew;
 	struct dd_member *member = *(struct dd_member *const *)row->extra;
 
 	if (!n) {
 		dd_member_stay(member, (uint64_t)(member - anew->table));
-		work->kept[work->n_kept++] = member;
+		deciding->kept[deciding->n_kept++] = member;
 	} else if (near->similarity == SIMIDX_DEDUP_BY_FP || near->flags & SIMIDX_DEDUP_ESTIMATE) {
 		member->is_told = 1;
 		anew->n_unread++;
 	} else {
-		member->keeper = (uint64_t)(work->kept[near->keeper] - anew->table);
+		member->keeper = (uint64_t)(deciding->kept[near->keeper] - anew->table);
 		member->similarity = near->similarity;
 		member->flags = near->flags & SIMIDX_DEDUP_EQUAL;
 	}
@@ -50,47 +49,48 @@ static int hear_decided(void *ctx, const simidx_dedup_row *row, const simidx_ded
 static int read_text(void *ctx, unsigned thread, const simidx_dedup_place *place,
 		     const char **text, size_t *size)
 {
-	struct work *work = ctx;
+	struct deciding *deciding = ctx;
 	const struct dd_fact fact = { .text = place->offset, .size = place->length };
 
 	if (place->source != PUT_ASIDE)
-		return dd_again_read(work->again, thread, place, text, size);
-	if (dd_facts_text(work->anew->facts, &fact, &work->text[thread]))
+		return dd_again_read(deciding->again, thread, place, text, size);
+	if (dd_facts_text(deciding->anew->work->facts, &fact, &deciding->text[thread]))
 		return TL_TROUBLE;
-	*text = work->text[thread].bytes;
+	*text = deciding->text[thread].bytes;
 	*size = fact.size;
 	return 0;
 }
 
-static int begin(struct work *work)
+static int begin(struct deciding *deciding)
 {
-	struct dd_anew *anew = work->anew;
-	const struct dd_options *options = anew->options;
+	struct dd_anew *anew = deciding->anew;
+	const struct dd_work *work = anew->work;
+	const struct dd_options *options = work->options;
 	simidx_dedup_options how;
 	struct dd_memory memory;
 	simidx_error err;
 
 	dd_memory_divide_left(&memory, anew->memory);
-	work->again = dd_again_open(anew->files, &options->inputs.columns, options->threads);
-	work->text = calloc(options->threads, sizeof(*work->text));
-	if (!work->again || !work->text)
+	deciding->again = dd_again_open(work->files, &options->inputs.columns, options->threads);
+	deciding->text = calloc(options->threads, sizeof(*deciding->text));
+	if (!deciding->again || !deciding->text)
 		return tl_error("out of memory");
-	work->index = dd_index_open(options, SIMIDX_DEDUP_TEXTS, memory.index_rows, anew->dir,
+	deciding->index = dd_index_open(options, SIMIDX_DEDUP_TEXTS, memory.index_rows, work->dir,
 				    DD_ROOM_SECOND);
-	if (!work->index)
+	if (!deciding->index)
 		return TL_TROUBLE;
-	how = dd_index_options(work->index, SIMIDX_DEDUP_TEXTS);
+	how = dd_index_options(deciding->index, SIMIDX_DEDUP_TEXTS);
 	how.flags &= ~SIMIDX_DEDUP_NEAREST;
 	how.batch_rows = memory.batch_documents;
 	how.batch_bytes = memory.batch_bytes;
 	how.unsearched_bytes = memory.unsearched;
-	how.tmpdir = anew->dir;
-	how.calls = (simidx_dedup_calls){ work, hear_decided, NULL, read_text, tl_stop_wanted,
+	how.tmpdir = anew->work->dir;
+	how.calls = (simidx_dedup_calls){ deciding, hear_decided, NULL, read_text, tl_stop_wanted,
 					  NULL };
-	if (simidx_dedup_open(work->index->handle, work->index->writer, &how,
-			      &work->dedup, &err))
-		return dd_index_fail(work->index, &err);
-	simidx_dedup_limit(work->dedup, memory.work);
+	if (simidx_dedup_open(deciding->index->handle, deciding->index->writer, &how,
+			      &deciding->dedup, &err))
+		return dd_index_fail(deciding->index, &err);
+	simidx_dedup_limit(deciding->dedup, memory.work);
 	return 0;
 }
 
@@ -107,9 +107,9 @@ static void set_place(simidx_dedup_row *row, const struct dd_fact *fact)
 	row->flags = SIMIDX_DEDUP_PLACED;
 }
 
-static int add(struct work *work, struct dd_member *member, struct in_room *label)
+static int add(struct deciding *deciding, struct dd_member *member, struct in_room *label)
 {
-	struct dd_anew *anew = work->anew;
+	struct dd_anew *anew = deciding->anew;
 	simidx_dedup_near first = dd_member_first(member);
 	simidx_dedup_row row = SIMIDX_DEDUP_ROW_INIT;
 	struct dd_fact fact;
@@ -117,7 +117,7 @@ static int add(struct work *work, struct dd_member *member, struct in_room *labe
 	simidx_error err;
 	int rc;
 
-	if (dd_facts_get(anew->facts, member->fact, label, &fact) ||
+	if (dd_facts_get(anew->work->facts, member->fact, label, &fact) ||
 	    dd_texts_get(anew->texts, 0, &fact, member->is_as_first ? &first : NULL, &text))
 		return TL_TROUBLE;
 	if (!text.bytes) {
@@ -130,8 +130,8 @@ static int add(struct work *work, struct dd_member *member, struct in_room *labe
 	row.extra = &member;
 	row.extra_size = sizeof(member);
 	set_place(&row, &fact);
-	rc = simidx_dedup_add(work->dedup, &row, &err);
-	return rc < 0 ? dd_index_fail(work->index, &err) : rc;
+	rc = simidx_dedup_add(deciding->dedup, &row, &err);
+	return rc < 0 ? dd_index_fail(deciding->index, &err) : rc;
 }
 
 void dd_anew_progress(double *shown, uint64_t n, const char *what)
@@ -142,7 +142,7 @@ void dd_anew_progress(double *shown, uint64_t n, const char *what)
 
 int dd_anew_decide(struct dd_anew *anew, struct dd_member **order, size_t n)
 {
-	struct work work = { .anew = anew, .kept = order };
+	struct deciding deciding = { .anew = anew, .kept = order };
 	struct in_room label = { NULL, 0 };
 	simidx_error err;
 	int code;
@@ -150,23 +150,23 @@ int dd_anew_decide(struct dd_anew *anew, struct dd_member **order, size_t n)
 	anew->n_unread = 0;
 	if (!n)
 		return 0;
-	code = begin(&work);
+	code = begin(&deciding);
 	/* What is kept takes the places of what was added before. */
 	for (size_t i = 0; !code && i < n; i++) {
-		dd_anew_progress(&work.shown, i, "decided again, the best first");
-		code = add(&work, order[i], &label);
+		dd_anew_progress(&deciding.shown, i, "decided again, the best first");
+		code = add(&deciding, order[i], &label);
 	}
 	if (!code)
-		code = simidx_dedup_flush(work.dedup, 1, &err);
+		code = simidx_dedup_flush(deciding.dedup, 1, &err);
 	if (code < 0)
-		code = dd_index_fail(work.index, &err);
+		code = dd_index_fail(deciding.index, &err);
 	tl_progress_clear();
-	simidx_dedup_close(work.dedup);
-	dd_index_close(work.index);
-	dd_again_close(work.again);
-	for (unsigned i = 0; work.text && i < anew->options->threads; i++)
-		free(work.text[i].bytes);
-	free(work.text);
+	simidx_dedup_close(deciding.dedup);
+	dd_index_close(deciding.index);
+	dd_again_close(deciding.again);
+	for (unsigned i = 0; deciding.text && i < anew->work->options->threads; i++)
+		free(deciding.text[i].bytes);
+	free(deciding.text);
 	free(label.bytes);
 	return code;
 }

@@ -8,17 +8,13 @@
 #ifndef DD_ANEW_H
 #define DD_ANEW_H
 
-#include "dedup/dd_facts.h"
 #include "dedup/dd_member.h"
 #include "dedup/dd_texts.h"
 
 /** What it is done with. */
 struct dd_anew {
-	const struct dd_options *options;
-	struct dd_files *files;
-	struct dd_facts *facts;
+	const struct dd_work *work;
 	struct dd_texts *texts;
-	const char *dir;        /* in which the index is made */
 	uint64_t memory;        /* bytes, for this alone */
 	struct dd_member *table; /* of all members */
 	uint64_t n_unread;      /* set to how many rows could not be compared again */

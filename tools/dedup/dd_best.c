@@ -74,7 +74,7 @@ static int make_first(struct dd_best *best, uint64_t handle, struct dd_member *o
 	struct dd_fact fact;
 
 	*out = (struct dd_member){ .keeper = handle, .similarity = 1 };
-	if (dd_keepers_fact(best->keepers, handle, &out->fact, &best->label, &fact))
+	if (dd_keepers_fact(best->work->keepers, handle, &out->fact, &best->label, &fact))
 		return TL_TROUBLE;
 	out->key = fact.key;
 	out->file = fact.name.file;
@@ -85,10 +85,10 @@ static int make_first(struct dd_best *best, uint64_t handle, struct dd_member *o
 
 static void set_rank(const struct dd_best *best, struct dd_member *member)
 {
-	const struct dd_keep *keep = &best->options->keep;
+	const struct dd_keep *keep = &best->work->options->keep;
 
 	if (keep->prefer.n)
-		member->rank = dd_keep_rank(keep, best->files, member->file) & 0xff;
+		member->rank = dd_keep_rank(keep, best->work->files, member->file) & 0xff;
 }
 
 /* Put the firsts in, and have each group in order. */
@@ -113,7 +113,7 @@ static int make_groups(struct dd_best *best)
 	best->most_joined = best->memory / TABLE_SHARE / ENTRY;
 	n_groups += n * DD_ANEW_BYTES / ENTRY;
 	best->most_joined -= n_groups < best->most_joined ? n_groups : best->most_joined;
-	best->known = calloc(dd_keepers_count_all(best->keepers) / 8 + 1, 1);
+	best->known = calloc(best->work->keepers->n / 8 + 1, 1);
 	return best->known ? 0 : tl_error("out of memory");
 }
 
@@ -186,7 +186,7 @@ static int get_text(struct dd_best *best, unsigned seat, const struct dd_member 
 	const simidx_dedup_near first = { .keeper = handle };
 	struct dd_fact fact;
 
-	if (dd_facts_get(best->facts, member->fact, &best->label, &fact))
+	if (dd_facts_get(best->work->facts, member->fact, &best->label, &fact))
 		return TL_TROUBLE;
 	return dd_texts_get(best->texts, seat, &fact, member->is_as_first ? &first : NULL, text);
 }
@@ -243,7 +243,7 @@ static int ask_group(struct dd_best *best, size_t head)
 		dd_anew_progress(&best->shown, ++best->n_asked, "compared with what stays");
 		row.text = text.bytes;
 		row.text_size = text.size;
-		code = tell(simidx_dedup_add(best->dedup, &row, &err), &err);
+		code = tell(simidx_dedup_add(best->work->dedup, &row, &err), &err);
 	}
 	return code;
 }
@@ -269,10 +269,10 @@ static int ask(struct dd_best *best)
 			if (code || best->n_asked - n_flushed < ASKED_AT_ONCE)
 				continue;
 			n_flushed = best->n_asked;
-			code = tell(simidx_dedup_flush(best->dedup, 0, &err), &err);
+			code = tell(simidx_dedup_flush(best->work->dedup, 0, &err), &err);
 		}
 		if (!code && n_groups)
-			code = tell(simidx_dedup_flush(best->dedup, 0, &err), &err);
+			code = tell(simidx_dedup_flush(best->work->dedup, 0, &err), &err);
 	} while (!code && n_groups);
 	tl_progress_clear();
 	return code;
@@ -392,8 +392,7 @@ static void note_handles(const struct dd_best *best)
 
 static int decide_again(struct dd_best *best)
 {
-	struct dd_anew anew = { .options = best->options, .files = best->files,
-				.facts = best->facts, .texts = best->texts, .dir = best->dir,
+	struct dd_anew anew = { .work = best->work, .texts = best->texts,
 				.memory = best->memory, .table = at(best, 0) };
 	size_t n = list_members(best, NULL);
 	struct dd_member **order = malloc((n + 1) * sizeof(*order));
@@ -529,7 +528,7 @@ static int decide_equal(struct dd_best *best)
 	struct dd_fact fact;
 
 	for (size_t i = 1; i < best->n; i++) {
-		if (dd_facts_get(best->facts, at(best, i)->fact, &best->label, &fact))
+		if (dd_facts_get(best->work->facts, at(best, i)->fact, &best->label, &fact))
 			return TL_TROUBLE;
 		/* Of a file that is no text none is known, and its group is one of equal bytes. */
 		at(best, i)->hash = fact.hash ? fact.hash : ~at(best, i)->keeper;
@@ -550,7 +549,7 @@ int dd_best_decide(struct dd_best *best)
 {
 	int code = make_groups(best);
 
-	if (!code && best->options->identical) {
+	if (!code && best->work->options->identical) {
 		code = decide_equal(best);
 	} else if (!code) {
 		want_groups(best);

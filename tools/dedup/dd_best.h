@@ -16,18 +16,12 @@
 #ifndef DD_BEST_H
 #define DD_BEST_H
 
-#include "dedup/dd_facts.h"
 #include "dedup/dd_keepers.h"
 #include "dedup/dd_texts.h"
 
 struct dd_best {
-	const struct dd_options *options;
-	struct dd_files *files;
-	struct dd_facts *facts;
-	struct dd_keepers *keepers;
+	const struct dd_work *work; /* all is decided */
 	struct dd_texts *texts;
-	simidx_dedup *dedup;    /* that has decided, and adds nothing any more */
-	const char *dir;        /* for temporary files */
 	uint64_t memory;        /* bytes for the work */
 	struct in_room *table;  /* struct dd_member; number 0 is unused */
 	size_t n;               /* numbers below are used */

@@ -5,7 +5,6 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
-#include "input/in_room.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,38 +37,13 @@ struct again {
 	size_t n; /* bytes in it; 0 = the file ends */
 };
 
-struct dd_binary {
-	const struct dd_options *options;
-	struct dd_files *files;
-	struct dd_report *report; /* of what cannot be read again, and what is counted */
-	struct dd_summary *all;
-	struct in_room ones; /* struct one */
-	size_t n, n_read;    /* files, and those that were read again */
-	unsigned char *block[2];
-	double shown;        /* when progress was */
-};
-
 static const struct in_format format_binary = { .name = "binary", .is_whole = 1 };
-
-struct dd_binary *dd_binary_new(const struct dd_options *options, struct dd_files *files)
-{
-	struct dd_binary *binary = calloc(1, sizeof(*binary));
-
-	if (binary) {
-		binary->options = options;
-		binary->files = files;
-	}
-	return binary;
-}
 
 void dd_binary_free(struct dd_binary *binary)
 {
-	if (!binary)
-		return;
 	free(binary->ones.bytes);
 	free(binary->block[0]);
 	free(binary->block[1]);
-	free(binary);
 }
 
 /* They are sorted in the end, for which qsort() may need two pointers each. */
@@ -85,9 +59,9 @@ int dd_binary_add(struct dd_binary *binary, uint32_t file, uint64_t number)
 	if (in_room_have(&binary->ones, (binary->n + 1) * sizeof(*one)))
 		return tl_error("out of memory");
 	one = (struct one *)binary->ones.bytes + binary->n++;
-	*one = (struct one){ .size = dd_files_size(binary->files, file), .number = number,
+	*one = (struct one){ .size = dd_files_size(binary->work->files, file), .number = number,
 			     .file = file, .same = NO_OTHER };
-	dd_files_set_format(binary->files, file, &format_binary);
+	dd_files_set_format(binary->work->files, file, &format_binary);
 	return 0;
 }
 
@@ -99,7 +73,7 @@ static void lose(struct dd_binary *binary, struct one *one, const char *what, co
 	char reason[256];
 
 	snprintf(reason, sizeof(reason), "%s%s", what, why);
-	dd_report_reject(binary->report, binary->all, dd_files_path(binary->files, one->file),
+	dd_report_reject(binary->report, binary->all, dd_files_path(binary->work->files, one->file),
 			 reason);
 	binary->all->documents--;
 	binary->all->binary--;
@@ -109,7 +83,7 @@ static void lose(struct dd_binary *binary, struct one *one, const char *what, co
 /* Whether it is what was met before. Otherwise it is lost. */
 static int is_as_met(struct dd_binary *binary, const struct again *again)
 {
-	if (dd_files_state(binary->files, again->one->file, again->fd) == DD_AS_READ)
+	if (dd_files_state(binary->work->files, again->one->file, again->fd) == DD_AS_READ)
 		return 1;
 	lose(binary, again->one, "has changed since it was found", "");
 	return 0;
@@ -118,7 +92,7 @@ static int is_as_met(struct dd_binary *binary, const struct again *again)
 /* Returns whether it is open; otherwise it is lost. */
 static int open_again(struct dd_binary *binary, struct one *one, int seat, struct again *again)
 {
-	const char *path = dd_files_path(binary->files, one->file);
+	const char *path = dd_files_path(binary->work->files, one->file);
 
 	/* A pipe in its place would have nobody at its other end. */
 	*again = (struct again){ one, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK),
@@ -285,7 +259,8 @@ static int hand_over(struct dd_binary *binary, struct dd_output *output, const s
 				   .flags = SIMIDX_DEDUP_EQUAL };
 	simidx_dedup_row row = SIMIDX_DEDUP_ROW_INIT;
 
-	extra.key = dd_keep_key(&binary->options->keep, &given, binary->files, one->file);
+	extra.key = dd_keep_key(&binary->work->options->keep, &given, binary->work->files,
+				one->file);
 	row.text_size = given.text_size;
 	row.extra = &extra;
 	row.extra_size = sizeof(extra);
@@ -293,15 +268,12 @@ static int hand_over(struct dd_binary *binary, struct dd_output *output, const s
 					dd_output_decided(output, &row, &near, 1);
 }
 
-int dd_binary_find(struct dd_binary *binary, struct dd_output *output, struct dd_report *report,
-		   struct dd_summary *all)
+int dd_binary_find(struct dd_binary *binary, struct dd_output *output)
 {
 	struct one *one = binary->ones.bytes;
 	size_t n = binary->n, next;
 	int code = 0, has_first = 0;
 
-	binary->report = report;
-	binary->all = all;
 	if (n < 2)
 		return 0;
 	for (int i = 0; i < 2; i++)

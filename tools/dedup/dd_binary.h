@@ -15,12 +15,18 @@
 #include "dedup/dd_output.h"
 #include "dedup/dd_report.h"
 
-struct dd_binary;
+/** Zero but for the first three: none yet. */
+struct dd_binary {
+	const struct dd_work *work;
+	struct dd_report *report; /* of what cannot be read again, and what is counted */
+	struct dd_summary *all;
+	struct in_room ones;      /* they */
+	size_t n, n_read;         /* files, and those that were read again */
+	unsigned char *block[2];
+	double shown;             /* when progress was */
+};
 
-/** None yet. NULL when memory is short. */
-struct dd_binary *dd_binary_new(const struct dd_options *options, struct dd_files *files);
-
-/** Free. NULL is allowed. */
+/** Free what it holds. */
 void dd_binary_free(struct dd_binary *binary);
 
 /** The most that is needed for a file until the end, besides what dd_output_bytes() says. */
@@ -40,10 +46,8 @@ int dd_binary_add(struct dd_binary *binary, uint32_t file, uint64_t number);
  * once, when all other documents are decided. What cannot be read again or has changed is rejected,
  * and is in no group.
  *
- * @param report, all  of what is rejected
  * @return 0, or an exit code with a message
  */
-int dd_binary_find(struct dd_binary *binary, struct dd_output *output, struct dd_report *report,
-		   struct dd_summary *all);
+int dd_binary_find(struct dd_binary *binary, struct dd_output *output);
 
 #endif /* DD_BINARY_H */

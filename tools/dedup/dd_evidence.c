@@ -7,7 +7,6 @@
 #include "common/tl_path.h"
 #include "common/tl_utf8.h"
 #include "dedup/dd_columns.h"
-#include "dedup/dd_facts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,18 +15,6 @@
 
 /* A longer label is left out, so that no line is longer than readers take. The row has a place. */
 #define MOST_LABEL 32768
-
-struct dd_evidence {
-	const struct dd_options *options;
-	struct dd_files *files;
-	struct dd_keepers *keepers;
-	struct dd_sink *sink;
-	enum simidx_dedup_kind kind;
-	simidx_dedup *dedup;
-	struct in_room label;   /* of a kept row */
-	FILE *held;             /* what dd_evidence_hold() has; NULL: nothing */
-	uint64_t left_out, near_misses;
-};
 
 /* The names of members about a row, and about what it is near to. */
 enum key { PATH, LINE, OFFSET, LENGTH, ID, LABEL, HASH, FORMAT, TEXT_FIELD, HEADER, DELIMITER,
@@ -40,44 +27,11 @@ static const char *const keys[2][N_KEYS] = {
 	  "text_field2", "header2", "delimiter2", "excerpt2" },
 };
 
-struct dd_evidence *dd_evidence_new(const struct dd_options *options, struct dd_files *files,
-				    struct dd_keepers *keepers)
-{
-	struct dd_evidence *evidence = tl_alloc(sizeof(*evidence));
-
-	if (!evidence)
-		return NULL;
-	evidence->options = options;
-	evidence->files = files;
-	evidence->keepers = keepers;
-	evidence->sink = dd_sink_open(options->evidence);
-	if (evidence->sink)
-		return evidence;
-	dd_evidence_free(evidence);
-	return NULL;
-}
-
 void dd_evidence_free(struct dd_evidence *evidence)
 {
-	if (!evidence)
-		return;
-	dd_sink_close(evidence->sink);
 	if (evidence->held)
 		fclose(evidence->held);
 	free(evidence->label.bytes);
-	free(evidence);
-}
-
-struct dd_sink *dd_evidence_sink(const struct dd_evidence *evidence)
-{
-	return evidence->sink;
-}
-
-void dd_evidence_begin(struct dd_evidence *evidence, enum simidx_dedup_kind kind,
-		       simidx_dedup *dedup)
-{
-	evidence->kind = kind;
-	evidence->dedup = dedup;
 }
 
 /* ---- excerpts ---- */
@@ -106,10 +60,10 @@ static void json_excerpts(const struct dd_evidence *evidence, struct tl_json *js
 			  const struct dd_reason *reason)
 {
 	const struct dd_text *a = &reason->text[0], *b = &reason->text[1];
-	uint64_t characters = evidence->options->evidence_texts;
+	uint64_t characters = evidence->work->options->evidence_texts;
 	size_t least = a->size < b->size ? a->size : b->size, differs = 0;
 
-	if (!characters || evidence->kind != SIMIDX_DEDUP_TEXTS)
+	if (!characters || evidence->work->kind != SIMIDX_DEDUP_TEXTS)
 		return;
 	while (a->bytes && b->bytes && differs < least && a->bytes[differs] == b->bytes[differs])
 		differs++;
@@ -125,7 +79,7 @@ static void json_excerpts(const struct dd_evidence *evidence, struct tl_json *js
 
 static const char *rule_of(const struct dd_evidence *evidence, const simidx_dedup_near *near)
 {
-	if (evidence->kind == SIMIDX_DEDUP_FINGERPRINTS ||
+	if (evidence->work->kind == SIMIDX_DEDUP_FINGERPRINTS ||
 	    near->similarity == SIMIDX_DEDUP_BY_FP)
 		return "fingerprint";
 	if (near->flags & SIMIDX_DEDUP_EQUAL)
@@ -138,11 +92,11 @@ static void json_row(const struct dd_evidence *evidence, struct tl_json *json,
 		     const struct dd_fact *fact, const char *const key[N_KEYS])
 {
 	const struct dd_name *name = &fact->name;
-	const struct in_columns *columns = &evidence->options->inputs.columns;
-	const struct in_format *format = dd_files_format(evidence->files, name->file);
+	const struct in_columns *columns = &evidence->work->options->inputs.columns;
+	const struct in_format *format = dd_files_format(evidence->work->files, name->file);
 	char hash[17];
 
-	dd_columns_json_path(json, dd_files_path(evidence->files, name->file), name->line,
+	dd_columns_json_path(json, dd_files_path(evidence->work->files, name->file), name->line,
 			     key[PATH], key[LINE]);
 	if (fact->length) {
 		tl_json_unsigned(json, key[OFFSET], fact->offset);
@@ -154,7 +108,7 @@ static void json_row(const struct dd_evidence *evidence, struct tl_json *json,
 		tl_json_bytes(json, key[LABEL], fact->label, fact->label_size);
 	tl_json_string(json, key[FORMAT], format->name);
 	/* A file that is no text has a format that nobody can read. */
-	if (evidence->kind != SIMIDX_DEDUP_TEXTS || !format->next)
+	if (evidence->work->kind != SIMIDX_DEDUP_TEXTS || !format->next)
 		return;
 	if (columns->text)
 		tl_json_bytes(json, key[TEXT_FIELD], columns->text, strlen(columns->text));
@@ -176,13 +130,13 @@ static int json_other(const struct dd_evidence *evidence, struct tl_json *json,
 		json_row(evidence, json, reason->other, keys[1]);
 		return 0;
 	}
-	if (dd_keepers_find(evidence->keepers, &reason->near, &keeper))
+	if (dd_keepers_find(evidence->work->keepers, &reason->near, &keeper))
 		return TL_TROUBLE;
 	if (keeper.label && keeper.label_size <= MOST_LABEL)
 		tl_json_bytes(json, keys[1][LABEL], keeper.label, keeper.label_size);
 	tl_json_unsigned(json, keys[1][ID], keeper.id);
 	if (!keeper.index)
-		keeper.index = evidence->options->index;
+		keeper.index = evidence->work->options->index;
 	tl_json_bytes(json, "index2", keeper.index, strlen(keeper.index));
 	return 0;
 }
@@ -195,9 +149,9 @@ static int put_line(const struct dd_evidence *evidence, FILE *out, const struct 
 	struct tl_json json = { .out = out };
 
 	tl_json_open(&json, NULL, '{');
-	dd_columns_json_similarity(&json, evidence->kind, similarity);
-	if (evidence->kind == SIMIDX_DEDUP_TEXTS && !evidence->options->no_verify)
-		tl_json_real(&json, "limit", 100 * evidence->options->similarity);
+	dd_columns_json_similarity(&json, evidence->work->kind, similarity);
+	if (evidence->work->kind == SIMIDX_DEDUP_TEXTS && !evidence->work->options->no_verify)
+		tl_json_real(&json, "limit", 100 * evidence->work->options->similarity);
 	tl_json_string(&json, "rule", rule_of(evidence, &reason->near));
 	tl_json_bool(&json, "keep", reason->is_kept);
 	json_row(evidence, &json, reason->row, keys[0]);
@@ -228,15 +182,15 @@ static int find_other(struct dd_evidence *evidence, const simidx_dedup_row *row,
 	const simidx_dedup_near *near = &reason->near;
 
 	if (near->keeper < SIMIDX_DEDUP_AGAINST) {
-		if (dd_keepers_fact(evidence->keepers, near->keeper, NULL, &evidence->label,
+		if (dd_keepers_fact(evidence->work->keepers, near->keeper, NULL, &evidence->label,
 				    other))
 			return TL_TROUBLE;
 		reason->other = other;
 	}
-	if (!evidence->options->evidence_texts || evidence->kind != SIMIDX_DEDUP_TEXTS)
+	if (!evidence->work->options->evidence_texts || evidence->work->kind != SIMIDX_DEDUP_TEXTS)
 		return 0;
 	reason->text[0] = (struct dd_text){ row->text, row->text_size };
-	return dd_texts_find(evidence->dedup, near, &reason->text[1]);
+	return dd_texts_find(evidence->work->dedup, near, &reason->text[1]);
 }
 
 int dd_evidence_add(struct dd_evidence *evidence, const simidx_dedup_row *row,
@@ -255,7 +209,7 @@ int dd_evidence_add(struct dd_evidence *evidence, const simidx_dedup_row *row,
 int dd_evidence_hold(struct dd_evidence *evidence, const simidx_dedup_row *row, uint64_t handle,
 		     const simidx_dedup_near *near)
 {
-	const char *tmpdir = evidence->options->tmpdir;
+	const char *tmpdir = evidence->work->options->tmpdir;
 	const struct dd_fact fact = dd_fact_of(row);
 	struct dd_reason reason = { .row = &fact, .near = *near, .is_kept = 1 };
 	struct dd_fact other;
@@ -287,9 +241,9 @@ int dd_evidence_release(struct dd_evidence *evidence)
 	while (!code && evidence->held && getline(&line, &room, evidence->held) > 0) {
 		handle = strtoull(line, &text, 10);
 		other = strtoull(text, &text, 10);
-		if (dd_keepers_is_dropped(evidence->keepers, handle) ||
+		if (dd_keepers_is_dropped(evidence->work->keepers, handle) ||
 		    (other < SIMIDX_DEDUP_AGAINST &&
-		     dd_keepers_is_dropped(evidence->keepers, other)))
+		     dd_keepers_is_dropped(evidence->work->keepers, other)))
 			continue;
 		evidence->near_misses++;
 		code = dd_sink_put(evidence->sink, text + 1, strlen(text + 1));
@@ -297,7 +251,7 @@ int dd_evidence_release(struct dd_evidence *evidence)
 	free(line);
 	if (!code && evidence->held && ferror(evidence->held))
 		code = tl_error("a temporary file in %s cannot be read again: %s",
-				evidence->options->tmpdir, strerror(errno));
+				evidence->work->options->tmpdir, strerror(errno));
 	return code ? code : dd_sink_commit(evidence->sink, 0);
 }
 
@@ -306,10 +260,10 @@ void dd_evidence_tell(const struct dd_evidence *evidence)
 	char misses[TL_NUMBER_SIZE + 32] = "";
 	uint64_t left_out = evidence->left_out, near_misses = evidence->near_misses;
 
-	if (evidence->options->near_misses)
+	if (evidence->work->options->near_misses)
 		snprintf(misses, sizeof(misses), ", and of %s",
 			 tl_counted(near_misses, "near miss", "near misses"));
 	tl_notice("%s: tells of %s left out%s (simidx-query review shows pairs of it)",
-		  evidence->options->evidence,
+		  evidence->work->options->evidence,
 		  tl_counted(left_out, "row that is", "rows that are"), misses);
 }

@@ -10,33 +10,21 @@
 #ifndef DD_EVIDENCE_H
 #define DD_EVIDENCE_H
 
-#include <simidx_dedup.h>
-
 #include "dedup/dd_keepers.h"
-#include "dedup/dd_options.h"
 #include "dedup/dd_texts.h"
 #include "dedup/dd_sink.h"
 
-struct dd_evidence;
+/** Zero but for the first two: nothing is written yet. */
+struct dd_evidence {
+	const struct dd_work *work;
+	struct dd_sink *sink;  /* the file, which is not closed here; NULL: none is written */
+	struct in_room label;  /* of a kept row */
+	FILE *held;            /* what dd_evidence_hold() has; NULL: nothing */
+	uint64_t left_out, near_misses;
+};
 
-/**
- * Begin; the file must be one that can be written to (dd_output_new() has checked that).
- *
- * @return NULL with a message
- */
-struct dd_evidence *dd_evidence_new(const struct dd_options *options, struct dd_files *files,
-				    struct dd_keepers *keepers);
-
-/** Close the file. NULL is allowed. */
+/** Free what it holds. */
 void dd_evidence_free(struct dd_evidence *evidence);
-
-/**
- * The index is open: documents are of this kind.
- *
- * @param dedup  for excerpts of texts
- */
-void dd_evidence_begin(struct dd_evidence *evidence, enum simidx_dedup_kind kind,
-		       simidx_dedup *dedup);
 
 /** A row that is left out, or kept and nearly near to another one, and why. */
 struct dd_reason {
@@ -66,9 +54,6 @@ int dd_evidence_hold(struct dd_evidence *evidence, const simidx_dedup_row *row, 
 
 /** Groups are printed: add what waits where both rows stay. Returns 0 or an exit code. */
 int dd_evidence_release(struct dd_evidence *evidence);
-
-/** The file, for what is done to all: to begin, to commit. */
-struct dd_sink *dd_evidence_sink(const struct dd_evidence *evidence);
 
 /** A notice of how many lines the file has got. */
 void dd_evidence_tell(const struct dd_evidence *evidence);

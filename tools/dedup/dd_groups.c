@@ -5,10 +5,7 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_output.h"
-#include "dedup/dd_best.h"
-#include "dedup/dd_lines.h"
 #include "dedup/dd_member.h"
-#include "dedup/dd_texts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,44 +14,15 @@
 /* Messages about single files beyond this are only counted. */
 #define MAX_REPORTED 20
 
-struct dd_groups {
-	struct dd_groups_parts parts;
-	enum simidx_dedup_kind kind;
-	struct dd_against *against; /* NULL: there are no other indexes */
-	simidx_dedup *dedup;
-	struct in_room members;     /* struct dd_member: near to rows; number 0 is unused */
-	struct in_room others;      /* the same, near to documents of other indexes */
-	size_t n_members, n_others;
-	uint8_t *state;             /* of each file: 1 + enum dd_state; 0 = not yet looked at */
-	struct in_room label[2];    /* of what stays and of what goes */
-	struct dd_texts *texts;
-	struct dd_best best;        /* while it is decided again */
-	struct dd_lines lines;
-	struct dd_large large[DD_MOST_LARGE];
-	size_t n_large;
-};
-
-struct dd_groups *dd_groups_new(const struct dd_groups_parts *parts)
-{
-	struct dd_groups *groups = tl_alloc(sizeof(*groups));
-
-	if (groups)
-		groups->parts = *parts;
-	return groups;
-}
-
 void dd_groups_free(struct dd_groups *groups)
 {
-	if (!groups)
-		return;
 	free(groups->members.bytes);
 	free(groups->others.bytes);
 	free(groups->state);
 	free(groups->label[0].bytes);
 	free(groups->label[1].bytes);
-	dd_texts_free(groups->texts);
+	dd_texts_free(&groups->texts);
 	dd_best_free(&groups->best);
-	free(groups);
 }
 
 /* Whether others may stay than the firsts of groups. */
@@ -68,7 +36,7 @@ static int decides_again(const struct dd_options *options)
 static int needs_text(const struct dd_groups *groups, const simidx_dedup_near *near,
 		      const simidx_dedup_row *row)
 {
-	const struct dd_options *options = groups->parts.options;
+	const struct dd_options *options = groups->work->options;
 
 	return row->text_size && !(row->flags & SIMIDX_DEDUP_PLACED) &&
 	       !(near->flags & SIMIDX_DEDUP_EQUAL) &&
@@ -86,7 +54,7 @@ int dd_groups_add(struct dd_groups *groups, const simidx_dedup_near *near,
 	struct dd_member *member;
 	uint64_t at;
 
-	if (dd_facts_add(groups->parts.facts, &fact, text, &at))
+	if (dd_facts_add(groups->work->facts, &fact, text, &at))
 		return TL_TROUBLE;
 	if (in_room_have(room, (n + 1) * sizeof(*member)))
 		return tl_error("out of memory");
@@ -106,17 +74,6 @@ size_t dd_groups_bytes(void)
 	return sizeof(struct dd_member) + 2 * sizeof(void *);
 }
 
-size_t dd_groups_largest(const struct dd_groups *groups, struct dd_large out[DD_MOST_LARGE])
-{
-	memcpy(out, groups->large, sizeof(groups->large));
-	return groups->n_large;
-}
-
-struct dd_texts *dd_groups_texts(const struct dd_groups *groups)
-{
-	return groups->texts;
-}
-
 /*
  * Whether a file is as it was read. If not, what is printed of it might make somebody remove what
  * nobody has compared.
@@ -126,10 +83,10 @@ static int is_as_read(struct dd_groups *groups, uint32_t file)
 	uint8_t *state = &groups->state[file];
 
 	if (!*state) {
-		*state = (uint8_t)(1 + dd_files_state(groups->parts.files, file, -1));
-		if (*state != 1 + DD_AS_READ && ++groups->parts.counts->changed <= MAX_REPORTED)
+		*state = (uint8_t)(1 + dd_files_state(groups->work->files, file, -1));
+		if (*state != 1 + DD_AS_READ && ++groups->counts->changed <= MAX_REPORTED)
 			tl_error("%s: has %s since it was read: left out",
-				 dd_files_path(groups->parts.files, file),
+				 dd_files_path(groups->work->files, file),
 				 *state == 1 + DD_REMOVED ? "been removed" : "changed");
 	}
 	return *state == 1 + DD_AS_READ;
@@ -139,7 +96,7 @@ static int is_as_read(struct dd_groups *groups, uint32_t file)
 
 static struct dd_where place_of(const struct dd_groups *groups, const struct dd_fact *fact)
 {
-	struct dd_where place = { .path = dd_files_path(groups->parts.files, fact->name.file),
+	struct dd_where place = { .path = dd_files_path(groups->work->files, fact->name.file),
 				  .line = fact->name.line };
 
 	/* The label of a file is its path. */
@@ -154,26 +111,26 @@ static struct dd_where place_of(const struct dd_groups *groups, const struct dd_
 static void put_dropped(struct dd_groups *groups, uint64_t group, const struct dd_member *member,
 			const struct dd_fact *fact)
 {
-	const struct dd_options *options = groups->parts.options;
+	const struct dd_options *options = groups->work->options;
 	const struct dd_similarity similarity = { member->similarity, member->flags };
 	struct dd_where place = place_of(groups, fact);
 
-	groups->parts.counts->near++;
-	groups->parts.counts->bytes += fact->size;
-	groups->parts.counts->same_bytes += member->flags & SIMIDX_DEDUP_EQUAL ? fact->size : 0;
+	groups->counts->near++;
+	groups->counts->bytes += fact->size;
+	groups->counts->same_bytes += member->flags & SIMIDX_DEDUP_EQUAL ? fact->size : 0;
 	/*
 	 * Nobody has compared the texts; who asks for that has --no-verify. Of features there is no
 	 * more.
 	 */
 	if (options->drop_list && member->similarity == SIMIDX_DEDUP_BY_FP &&
-	    groups->kind == SIMIDX_DEDUP_TEXTS && !options->no_verify) {
-		groups->parts.counts->trusted++;
+	    groups->work->kind == SIMIDX_DEDUP_TEXTS && !options->no_verify) {
+		groups->counts->trusted++;
 		return;
 	}
 	dd_lines_put(&groups->lines, group, similarity, 0, &place);
 	for (size_t i = 0; !place.line && place.path; i++) {
-		place.path = dd_files_other_path(groups->parts.files, member->file, i);
-		if (place.path && dd_files_state_by(groups->parts.files, member->file,
+		place.path = dd_files_other_path(groups->work->files, member->file, i);
+		if (place.path && dd_files_state_by(groups->work->files, member->file,
 						    place.path) == DD_AS_READ)
 			dd_lines_put(&groups->lines, group, similarity, 0, &place);
 	}
@@ -195,11 +152,11 @@ static int get_texts(struct dd_groups *groups, const struct kept *kept,
 	const simidx_dedup_near own = dd_member_first(member);
 	const simidx_dedup_near *first = kept->is_row ? &own : &kept->near;
 
-	if (dd_texts_get(groups->texts, 1, fact, member->is_as_first ? first : NULL, &text[0]))
+	if (dd_texts_get(&groups->texts, 1, fact, member->is_as_first ? first : NULL, &text[0]))
 		return TL_TROUBLE;
-	return kept->is_row ? dd_texts_get(groups->texts, 0, &kept->fact,
+	return kept->is_row ? dd_texts_get(&groups->texts, 0, &kept->fact,
 					   kept->is_as_first ? &kept->near : NULL, &text[1]) :
-			      dd_texts_find(groups->dedup, first, &text[1]);
+			      dd_texts_find(groups->work->dedup, first, &text[1]);
 }
 
 static int tell_why(struct dd_groups *groups, const struct kept *kept,
@@ -208,21 +165,21 @@ static int tell_why(struct dd_groups *groups, const struct kept *kept,
 	struct dd_reason reason = { .row = fact, .other = kept->is_row ? &kept->fact : NULL };
 	int code = 0;
 
-	if (!groups->parts.evidence)
+	if (!groups->evidence)
 		return 0;
 	reason.near = kept->near;
 	reason.near.similarity = member->similarity;
 	reason.near.flags = member->flags;
-	if (groups->parts.options->evidence_texts && groups->kind == SIMIDX_DEDUP_TEXTS)
+	if (groups->work->options->evidence_texts && groups->work->kind == SIMIDX_DEDUP_TEXTS)
 		code = get_texts(groups, kept, member, fact, reason.text);
-	return code ? code : dd_evidence_put(groups->parts.evidence, &reason);
+	return code ? code : dd_evidence_put(groups->evidence, &reason);
 }
 
 /* Print what goes for one that stays. */
 static int print_members(struct dd_groups *groups, struct kept *kept,
 			 const struct dd_member *member, const struct dd_member *end)
 {
-	int is_bare = groups->kind == SIMIDX_DEDUP_FINGERPRINTS, code = 0;
+	int is_bare = groups->work->kind == SIMIDX_DEDUP_FINGERPRINTS, code = 0;
 	const struct dd_similarity itself = { is_bare ? 0 : 1, is_bare ? 0 : SIMIDX_DEDUP_EQUAL };
 	struct dd_large large = { .near = kept->near, .n = (uint64_t)(end - member),
 				  .has_fact = kept->is_row, .fact = kept->fact };
@@ -231,19 +188,19 @@ static int print_members(struct dd_groups *groups, struct kept *kept,
 
 	for (const struct dd_member *m = member; m < end; m++)
 		first = m->fact < first ? m->fact : first;
-	if (dd_facts_get(groups->parts.facts, first, &groups->label[1], &fact))
+	if (dd_facts_get(groups->work->facts, first, &groups->label[1], &fact))
 		return TL_TROUBLE;
 	if (kept->is_row && kept->fact.name.number < fact.name.number)
 		fact.name.number = kept->fact.name.number;
 	first = fact.name.number; /* of the group */
 	dd_lines_put(&groups->lines, first, itself, 1, &kept->place);
 	for (; !code && member < end && !tl_output_failed(); member++) {
-		if (dd_facts_get(groups->parts.facts, member->fact, &groups->label[1], &fact))
+		if (dd_facts_get(groups->work->facts, member->fact, &groups->label[1], &fact))
 			return TL_TROUBLE;
 		put_dropped(groups, first, member, &fact);
 		code = tell_why(groups, kept, member, &fact);
 	}
-	groups->parts.counts->groups++;
+	groups->counts->groups++;
 	large.fact.label = NULL;
 	groups->n_large = dd_keepers_rank(groups->large, groups->n_large, &large);
 	return code;
@@ -284,7 +241,7 @@ static int compare_members(const void *a, const void *b, void *has_bits)
 
 static void sort_members(const struct dd_groups *groups, struct dd_member *member, size_t n)
 {
-	int has_bits = groups->kind == SIMIDX_DEDUP_FINGERPRINTS;
+	int has_bits = groups->work->kind == SIMIDX_DEDUP_FINGERPRINTS;
 
 	qsort_r(member, n, sizeof(*member), compare_members, &has_bits);
 }
@@ -309,14 +266,14 @@ static int print_against(struct dd_groups *groups, struct dd_member *member, siz
 
 	n = keep_as_read(groups, member, n);
 	for (size_t k = 0; k < n; k++)
-		if (!groups->parts.options->identical || member[k].flags & SIMIDX_DEDUP_EQUAL)
+		if (!groups->work->options->identical || member[k].flags & SIMIDX_DEDUP_EQUAL)
 			member[left++] = member[k];
 	if (!left)
 		return 0;
 	kept.near.against = i;
 	kept.place.id = kept.near.id;
-	kept.place.index = dd_against_path(groups->against, i);
-	kept.place.label = dd_against_label(groups->against, i, kept.near.id,
+	kept.place.index = groups->work->options->against.at[i];
+	kept.place.label = dd_against_label(groups->work->against, i, kept.near.id,
 					    &kept.place.label_size);
 	sort_members(groups, member, left);
 	return print_members(groups, &kept, member, member + left);
@@ -325,7 +282,7 @@ static int print_against(struct dd_groups *groups, struct dd_member *member, siz
 /* What is decided: each that stays, and what goes for it, but for more than a group may have. */
 static int print_decided(struct dd_groups *groups, struct dd_member *member, size_t n)
 {
-	uint64_t most = groups->parts.options->max_group;
+	uint64_t most = groups->work->options->max_group;
 	struct dd_member *end = member + n, *next;
 	int code = 0;
 
@@ -339,17 +296,17 @@ static int print_decided(struct dd_groups *groups, struct dd_member *member, siz
 		n = (size_t)(next - member) - 1;
 		n = n && is_as_read(groups, member->file) ? keep_as_read(groups, member + 1, n) : 0;
 		if (most && n > most) {
-			groups->parts.counts->spared += n - most;
+			groups->counts->spared += n - most;
 			n = (size_t)most;
 		}
 		if (!n)
 			continue;
-		if (dd_facts_get(groups->parts.facts, member->fact, &groups->label[0], &kept.fact))
+		if (dd_facts_get(groups->work->facts, member->fact, &groups->label[0], &kept.fact))
 			return TL_TROUBLE;
 		kept.place = place_of(groups, &kept.fact);
 		for (size_t i = 1; i <= n; i++)
 			if (member[i].is_first)
-				dd_keepers_drop(groups->parts.keepers, member[i].key);
+				dd_keepers_drop(groups->work->keepers, member[i].key);
 		code = print_members(groups, &kept, member + 1, member + 1 + n);
 	}
 	return code;
@@ -358,20 +315,20 @@ static int print_decided(struct dd_groups *groups, struct dd_member *member, siz
 /* A group whose first stays. That takes the place before the others. */
 static int print_group(struct dd_groups *groups, struct dd_member *member, size_t n)
 {
-	int is_bare = groups->kind == SIMIDX_DEDUP_FINGERPRINTS;
+	int is_bare = groups->work->kind == SIMIDX_DEDUP_FINGERPRINTS;
 	uint64_t handle = member->keeper, at;
 	struct dd_member *first = member - 1;
 	struct dd_fact fact;
 	size_t left = 0;
 
-	if (dd_keepers_fact(groups->parts.keepers, handle, &at, &groups->label[0], &fact))
+	if (dd_keepers_fact(groups->work->keepers, handle, &at, &groups->label[0], &fact))
 		return TL_TROUBLE;
 	*first = (struct dd_member){ .similarity = is_bare ? 0 : 1, .fact = at,
 				     .file = fact.name.file };
 	first->flags = is_bare ? 0 : SIMIDX_DEDUP_EQUAL;
 	first->is_as_first = first->is_keeper = 1;
 	for (size_t i = 0; i < n; i++)
-		if (!groups->parts.options->identical || member[i].flags & SIMIDX_DEDUP_EQUAL)
+		if (!groups->work->options->identical || member[i].flags & SIMIDX_DEDUP_EQUAL)
 			member[left++] = member[i];
 	for (size_t i = 0; i <= left; i++) {
 		first[i].keeper = 0;
@@ -404,7 +361,7 @@ static int drop_changed(struct dd_groups *groups)
 	for (size_t i = 0; i < n; i++) {
 		if (member[i].keeper != handle) {
 			handle = member[i].keeper;
-			if (dd_keepers_fact(groups->parts.keepers, handle, NULL,
+			if (dd_keepers_fact(groups->work->keepers, handle, NULL,
 					    &groups->label[0], &fact))
 				return TL_TROUBLE;
 			is = is_as_read(groups, fact.name.file);
@@ -417,33 +374,20 @@ static int drop_changed(struct dd_groups *groups)
 }
 
 /* Decide again, and look at all files again, as that may take long. */
-static int decide(struct dd_groups *groups, const char *dir, uint64_t memory)
+static int decide(struct dd_groups *groups, uint64_t memory)
 {
-	const struct dd_groups_parts *parts = &groups->parts;
 	int code;
 
-	groups->best = (struct dd_best){ .options = parts->options, .files = parts->files,
-					 .facts = parts->facts, .keepers = parts->keepers,
-					 .texts = groups->texts, .dedup = groups->dedup, .dir = dir,
+	groups->best = (struct dd_best){ .work = groups->work, .texts = &groups->texts,
 					 .memory = memory, .table = &groups->members,
 					 .n = groups->n_members + 1 };
 	code = dd_best_decide(&groups->best);
 	groups->n_members = groups->best.n - 1;
-	groups->parts.counts->unread += groups->best.n_unread;
-	for (uint32_t i = 0; i < dd_files_count(parts->files); i++)
+	groups->counts->unread += groups->best.n_unread;
+	for (uint32_t i = 0; i < dd_files_count(groups->work->files); i++)
 		if (groups->state[i] == 1 + DD_AS_READ)
 			groups->state[i] = 0;
 	return code;
-}
-
-int dd_groups_hear(struct dd_groups *groups, const simidx_dedup_near *near, size_t n)
-{
-	return dd_best_hear(&groups->best, near, n);
-}
-
-int dd_groups_skip(const struct dd_groups *groups, uint64_t handle)
-{
-	return dd_best_knows(&groups->best, handle);
 }
 
 /* ---- all ---- */
@@ -451,56 +395,49 @@ int dd_groups_skip(const struct dd_groups *groups, uint64_t handle)
 /* A drop list has labels beside paths: none may be taken for the other. */
 static int note_paths(struct dd_groups *groups)
 {
-	struct dd_files *files = groups->parts.files;
-	uint32_t n = groups->parts.options->drop_list ? dd_files_count(files) : 0;
+	struct dd_files *files = groups->work->files;
+	uint32_t n = groups->work->options->drop_list ? dd_files_count(files) : 0;
 	int code = 0;
 
 	/* Documents of other indexes may have the same ones, and stay. */
-	groups->parts.labels->is_partial |= groups->against != NULL;
+	groups->labels->is_partial |= groups->work->against != NULL;
 
 	for (uint32_t file = 0; file < n; file++) {
 		const char *path = dd_files_path(files, file);
 
 		for (size_t i = 0; !code && path; i++) {
-			code = dd_labels_add(groups->parts.labels, path, strlen(path));
+			code = dd_labels_add(groups->labels, path, strlen(path));
 			path = dd_files_other_path(files, file, i);
 		}
 	}
-	dd_labels_sort(groups->parts.labels);
+	dd_labels_sort(groups->labels);
 	return code;
 }
 
 static int begin(struct dd_groups *groups, uint64_t memory)
 {
-	const struct dd_groups_parts *parts = &groups->parts;
-
-	groups->lines.options = parts->options;
-	groups->lines.kind = groups->kind;
-	groups->lines.labels = parts->labels;
+	groups->lines.work = groups->work;
+	groups->lines.labels = groups->labels;
 	if (note_paths(groups))
 		return TL_TROUBLE;
-	groups->state = calloc(dd_files_count(parts->files) + 1, 1);
-	if (!groups->state)
-		return tl_error("out of memory");
-	groups->texts = dd_texts_new(parts->options, parts->files, parts->facts, groups->dedup,
-				     memory);
-	return groups->texts ? 0 : TL_TROUBLE;
+	groups->state = tl_alloc(dd_files_count(groups->work->files) + 1);
+	return groups->state ? dd_texts_begin(&groups->texts, groups->work, memory) : TL_TROUBLE;
 }
 
 /* What was odd. */
 static void tell_odd(const struct dd_groups *groups)
 {
-	uint64_t changed = groups->parts.counts->changed, broken = groups->lines.n_broken;
+	uint64_t changed = groups->counts->changed, broken = groups->lines.n_broken;
 	uint64_t shared = groups->lines.n_shared, taken = groups->lines.n_taken;
-	int has_nul = groups->parts.options->inputs.nul_lists;
+	int has_nul = groups->work->options->inputs.nul_lists;
 
-	groups->parts.counts->broken = broken + taken;
+	groups->counts->broken = broken + taken;
 	if (changed > MAX_REPORTED)
 		tl_error("%" PRIu64 " files in all have changed since they were read", changed);
 	if (shared)
 		tl_notice("%" PRIu64 " row%s listed by file and line, as other rows or files "
 			  "%s the same label", shared, shared == 1 ? " is" : "s are",
-			  groups->parts.labels->is_partial ? "may have" : "have");
+			  groups->labels->is_partial ? "may have" : "have");
 	if (broken)
 		tl_error("%" PRIu64 " name%s not listed, because of %s in %s%s", broken,
 			 broken == 1 ? " is" : "s are", has_nul ? "NUL bytes" : "line ends",
@@ -537,23 +474,18 @@ static void sort_groups(struct in_room *members, size_t n)
 		      compare_groups);
 }
 
-int dd_groups_print(struct dd_groups *groups, enum simidx_dedup_kind kind,
-		    struct dd_against *against, simidx_dedup *dedup, const char *dir,
-		    uint64_t memory)
+int dd_groups_print(struct dd_groups *groups, uint64_t memory)
 {
 	int code = 0, is_again;
 
-	groups->kind = kind;
-	groups->against = against;
-	groups->dedup = dedup;
 	if (!groups->n_members && !groups->n_others)
 		return 0;
 	sort_groups(&groups->members, groups->n_members);
 	sort_groups(&groups->others, groups->n_others);
-	is_again = groups->n_members && kind == SIMIDX_DEDUP_TEXTS &&
-		   decides_again(groups->parts.options);
+	is_again = groups->n_members && groups->work->kind == SIMIDX_DEDUP_TEXTS &&
+		   decides_again(groups->work->options);
 	if (is_again && !dd_best_fits(memory, groups->n_members, count_groups(groups))) {
-		groups->parts.counts->unread = groups->n_members;
+		groups->counts->unread = groups->n_members;
 		is_again = 0;
 	}
 	/* Half of it is for the work at what is decided again. */
@@ -561,7 +493,7 @@ int dd_groups_print(struct dd_groups *groups, enum simidx_dedup_kind kind,
 	if (!code && is_again)
 		code = drop_changed(groups);
 	if (!code && is_again && groups->n_members)
-		code = decide(groups, dir, memory);
+		code = decide(groups, memory);
 	if (!code && is_again)
 		code = print_decided(groups, (struct dd_member *)groups->members.bytes + 1,
 				     groups->n_members);

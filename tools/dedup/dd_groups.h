@@ -9,18 +9,9 @@
 #ifndef DD_GROUPS_H
 #define DD_GROUPS_H
 
+#include "dedup/dd_best.h"
 #include "dedup/dd_evidence.h"
-#include "dedup/dd_facts.h"
-#include "dedup/dd_files.h"
-#include "dedup/dd_options.h"
-
-#include <simidx_dedup.h>
-
-#include "dedup/dd_against.h"
-#include "dedup/dd_keepers.h"
-#include "dedup/dd_labels.h"
-
-struct dd_groups;
+#include "dedup/dd_lines.h"
 
 /** What is counted while documents are decided, and when groups are printed. */
 struct dd_counts {
@@ -39,21 +30,25 @@ struct dd_counts {
 	uint64_t broken;  /* names left out of --drop-list, as they would be two, or another row */
 };
 
-/** What groups are made with. */
-struct dd_groups_parts {
-	const struct dd_options *options;
-	struct dd_files *files;
-	struct dd_facts *facts;
-	struct dd_keepers *keepers;
+/** Zero but for the first four: none yet. Others look at these, and after printing at the last. */
+struct dd_groups {
+	const struct dd_work *work;
 	struct dd_evidence *evidence; /* NULL: none is written */
 	struct dd_labels *labels;     /* of all rows, for --drop-list */
 	struct dd_counts *counts;     /* of all that is decided */
+	struct in_room members;     /* struct dd_member: near to rows; number 0 is unused */
+	struct in_room others;      /* the same, near to documents of other indexes */
+	size_t n_members, n_others;
+	uint8_t *state;             /* of each file: 1 + enum dd_state; 0 = not yet looked at */
+	struct in_room label[2];    /* of what stays and of what goes */
+	struct dd_best best;        /* while it is decided again */
+	struct dd_lines lines;
+	struct dd_texts texts;      /* for what is told of the largest */
+	struct dd_large large[DD_MOST_LARGE]; /* the largest that were printed, the largest first */
+	size_t n_large;
 };
 
-/** None yet. NULL with a message: memory is short. */
-struct dd_groups *dd_groups_new(const struct dd_groups_parts *parts);
-
-/** Free, after what decides is closed. NULL is allowed. */
+/** Free what they hold, after what decides is closed. */
 void dd_groups_free(struct dd_groups *groups);
 
 /**
@@ -70,29 +65,12 @@ int dd_groups_add(struct dd_groups *groups, const simidx_dedup_near *near,
 size_t dd_groups_bytes(void);
 
 /**
- * Print all groups, once, and write evidence of them. What has changed since it was read is left
- * out, with a message.
+ * Print all groups, once, when all is decided, and write evidence of them. What has changed since
+ * it was read is left out, with a message.
  *
- * @param against  the other indexes; NULL if there are none
- * @param dedup    that has decided, and adds nothing any more
- * @param dir      for an index in which it is decided again
- * @param memory   bytes for the work
+ * @param memory  bytes for the work
  * @return 0 or an exit code
  */
-int dd_groups_print(struct dd_groups *groups, enum simidx_dedup_kind kind,
-		    struct dd_against *against, simidx_dedup *dedup, const char *dir,
-		    uint64_t memory);
-
-/** Meanwhile `dedup` was asked about a row: as simidx_dedup_calls.decided. */
-int dd_groups_hear(struct dd_groups *groups, const simidx_dedup_near *near, size_t n);
-
-/** Whether it need not be compared with a kept row then: as simidx_dedup_calls.skips. */
-int dd_groups_skip(const struct dd_groups *groups, uint64_t handle);
-
-/** Texts, for what is told of the largest; NULL: no group was printed. */
-struct dd_texts *dd_groups_texts(const struct dd_groups *groups);
-
-/** The largest that were printed, the largest first. Returns how many these are. */
-size_t dd_groups_largest(const struct dd_groups *groups, struct dd_large out[DD_MOST_LARGE]);
+int dd_groups_print(struct dd_groups *groups, uint64_t memory);
 
 #endif /* DD_GROUPS_H */

@@ -9,58 +9,25 @@
 
 #include <stdlib.h>
 
-struct dd_keepers {
-	struct dd_files *files;
-	struct dd_index *index;     /* NULL before dd_keepers_begin() */
-	struct dd_against *against; /* NULL: there are no other indexes */
-	struct dd_facts *facts;     /* NULL: nothing is put aside */
-	int has_names;
-	struct in_room names;       /* struct dd_name */
-	struct in_room at;          /* uint64_t: where the facts of each are */
-	size_t n;
-	struct dd_counters counters;
-};
-
-struct dd_keepers *dd_keepers_new(struct dd_files *files, struct dd_facts *facts, int has_names)
-{
-	struct dd_keepers *keepers = tl_alloc(sizeof(*keepers));
-
-	if (keepers) {
-		keepers->files = files;
-		keepers->facts = facts;
-		keepers->has_names = has_names;
-	}
-	return keepers;
-}
-
 void dd_keepers_free(struct dd_keepers *keepers)
 {
-	if (!keepers)
-		return;
 	free(keepers->names.bytes);
 	free(keepers->at.bytes);
-	free(keepers);
-}
-
-void dd_keepers_begin(struct dd_keepers *keepers, struct dd_index *index,
-		      struct dd_against *against)
-{
-	keepers->index = index;
-	keepers->against = against;
 }
 
 int dd_keepers_add(struct dd_keepers *keepers, const struct dd_fact *fact)
 {
+	struct dd_facts *facts = keepers->work->facts;
 	size_t n = keepers->n + 1;
 	uint64_t at;
 
 	if (!keepers->has_names)
 		return 0;
 	if (in_room_have(&keepers->names, n * sizeof(fact->name)) ||
-	    (keepers->facts && in_room_have(&keepers->at, n * sizeof(at))))
+	    (facts && in_room_have(&keepers->at, n * sizeof(at))))
 		return tl_error("out of memory");
-	if (keepers->facts) {
-		if (dd_facts_add(keepers->facts, fact, NULL, &at))
+	if (facts) {
+		if (dd_facts_add(facts, fact, NULL, &at))
 			return TL_TROUBLE;
 		((uint64_t *)keepers->at.bytes)[keepers->n] = at;
 	}
@@ -71,12 +38,7 @@ int dd_keepers_add(struct dd_keepers *keepers, const struct dd_fact *fact)
 size_t dd_keepers_bytes(const struct dd_keepers *keepers)
 {
 	return (keepers->has_names ? sizeof(struct dd_name) : 0) +
-	       (keepers->facts ? sizeof(uint64_t) : 0);
-}
-
-size_t dd_keepers_count_all(const struct dd_keepers *keepers)
-{
-	return keepers->n;
+	       (keepers->work->facts ? sizeof(uint64_t) : 0);
 }
 
 static struct dd_name *name_of(const struct dd_keepers *keepers, uint64_t handle)
@@ -91,7 +53,7 @@ int dd_keepers_fact(const struct dd_keepers *keepers, uint64_t handle, uint64_t 
 
 	if (at)
 		*at = is;
-	return dd_facts_get(keepers->facts, is, label, fact);
+	return dd_facts_get(keepers->work->facts, is, label, fact);
 }
 
 /* Numbers begin with 1. */
@@ -118,11 +80,11 @@ static int find_label(struct dd_keepers *keepers, struct dd_keeper *keeper)
 	simidx_error err;
 	int rc;
 
-	if (dd_index_reader(keepers->index, &reader))
+	if (dd_index_reader(keepers->work->index, &reader))
 		return TL_TROUBLE;
 	rc = simidx_reader_find_id(reader, keeper->id, &match, &err);
 	if (rc)
-		return rc == SIMIDX_E_NOT_FOUND ? 0 : dd_index_fail(keepers->index, &err);
+		return rc == SIMIDX_E_NOT_FOUND ? 0 : dd_index_fail(keepers->work->index, &err);
 	keeper->label = match.label;
 	keeper->label_size = match.label_size;
 	return 0;
@@ -133,8 +95,8 @@ int dd_keepers_find(struct dd_keepers *keepers, const simidx_dedup_near *near,
 {
 	*keeper = (struct dd_keeper){ .id = near->id };
 	if (near->keeper == SIMIDX_DEDUP_AGAINST) {
-		keeper->index = dd_against_path(keepers->against, near->against);
-		keeper->label = dd_against_label(keepers->against, near->against, near->id,
+		keeper->index = keepers->work->options->against.at[near->against];
+		keeper->label = dd_against_label(keepers->work->against, near->against, near->id,
 						 &keeper->label_size);
 		return 0;
 	}
@@ -210,7 +172,7 @@ static void put_document(FILE *out, const struct dd_keepers *keepers,
 			 const struct dd_keeper *keeper, const char *between)
 {
 	if (keeper->name)
-		dd_columns_path(out, dd_files_path(keepers->files, keeper->name->file),
+		dd_columns_path(out, dd_files_path(keepers->work->files, keeper->name->file),
 				keeper->name->line);
 	else
 		dd_columns_document(out, keeper->label, keeper->label_size, keeper->id);
@@ -232,7 +194,7 @@ void dd_keepers_put_large(FILE *out, struct dd_keepers *keepers, const struct dd
 
 	if (name) {
 		fputs(large->has_fact ? "" : "such as ", out);
-		dd_columns_path(out, dd_files_path(keepers->files, name->file), name->line);
+		dd_columns_path(out, dd_files_path(keepers->work->files, name->file), name->line);
 		return;
 	}
 	/* By its id, if the index cannot say more. */

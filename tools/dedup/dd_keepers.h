@@ -17,12 +17,8 @@
 
 #include <stdio.h>
 
-#include "dedup/dd_against.h"
 #include "dedup/dd_counters.h"
-#include "dedup/dd_facts.h"
-#include "dedup/dd_files.h"
-#include "dedup/dd_index.h"
-#include "dedup/dd_name.h"
+#include "dedup/dd_work.h"
 
 /**
  * A document of this run, or of an earlier one or another index, of which only the label is known,
@@ -36,29 +32,21 @@ struct dd_keeper {
 	const char *index;       /* the path of the other index; NULL: it is in none */
 };
 
-struct dd_keepers;
+/** Zero but for the first two: none yet. Others look at `n` only. */
+struct dd_keepers {
+	const struct dd_work *work;
+	int has_names;              /* kept rows are named */
+	struct in_room names;       /* struct dd_name */
+	struct in_room at;          /* uint64_t: where the facts of each are */
+	size_t n;                   /* how many were noted */
+	struct dd_counters counters;
+};
 
-/**
- * None yet.
- *
- * @param facts      where more is put aside of the rows that are named; NULL: nothing is
- * @param has_names  kept rows are named
- * @return NULL with a message: memory is short
- */
-struct dd_keepers *dd_keepers_new(struct dd_files *files, struct dd_facts *facts, int has_names);
-
-/** Free. NULL is allowed. */
+/** Free what it holds. */
 void dd_keepers_free(struct dd_keepers *keepers);
-
-/** The indexes are open; `against` is NULL if there are no others. */
-void dd_keepers_begin(struct dd_keepers *keepers, struct dd_index *index,
-		      struct dd_against *against);
 
 /** Note a row that is kept, in the order of handles. Returns 0, or TL_TROUBLE with a message. */
 int dd_keepers_add(struct dd_keepers *keepers, const struct dd_fact *fact);
-
-/** How many were noted. */
-size_t dd_keepers_count_all(const struct dd_keepers *keepers);
 
 /**
  * What was put aside of a kept row.

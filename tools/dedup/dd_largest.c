@@ -20,17 +20,18 @@
 #define EXCERPT 60
 
 /* A line: how many, for what, and how that begins. */
-static void put_group(FILE *out, struct dd_keepers *keepers, struct dd_texts *texts,
-		      simidx_dedup *dedup, const struct dd_large *group)
+static void put_group(FILE *out, const struct dd_work *work, struct dd_texts *texts,
+		      const struct dd_large *group)
 {
 	struct dd_text is = { NULL, 0 };
 	const char *text;
 	size_t size, shown;
 
 	fprintf(out, "%9s  ", tl_count(group->n));
-	dd_keepers_put_large(out, keepers, group);
+	dd_keepers_put_large(out, work->keepers, group);
 	if (group->has_fact ? dd_texts_get(texts, 0, &group->fact, &group->near, &is) != 0 :
-			      simidx_dedup_text(dedup, &group->near, &is.bytes, &is.size, NULL))
+			      simidx_dedup_text(work->dedup, &group->near, &is.bytes, &is.size,
+						NULL))
 		return;
 	text = is.bytes;
 	size = text ? is.size : 0;
@@ -46,27 +47,27 @@ static void put_group(FILE *out, struct dd_keepers *keepers, struct dd_texts *te
 	fputs(shown < size ? "..." : "", out);
 }
 
-static void warn(struct dd_keepers *keepers, const struct dd_large *group, uint64_t documents,
-		 int may_spare)
+static void warn(const struct dd_work *work, const struct dd_large *group, uint64_t documents)
 {
 	char *name = NULL;
 	size_t size;
 	FILE *out = open_memstream(&name, &size);
 
 	if (out) {
-		dd_keepers_put_large(out, keepers, group);
+		dd_keepers_put_large(out, work->keepers, group);
 		fclose(out);
 	}
 	tl_error("warning: %s of all documents (%.1f %%) are left out for one, %s: if that is a "
 		 "template, they may be no copies (--evidence shows them%s)",
 		 tl_count(group->n), 100.0 * (double)group->n / (double)documents,
-		 name ? name : "?",
-		 may_spare && dd_keepers_is_own(group) ? ", --max-group keeps them" : "");
+		 name ? name : "?", !work->options->index && dd_keepers_is_own(group) ?
+					    ", --max-group keeps them" :
+					    "");
 	free(name);
 }
 
-void dd_largest_tell(struct dd_keepers *keepers, struct dd_texts *texts, simidx_dedup *dedup,
-		     const struct dd_large *group, size_t n, uint64_t documents, int may_spare)
+void dd_largest_tell(const struct dd_work *work, struct dd_texts *texts,
+		     const struct dd_large *group, size_t n, uint64_t documents)
 {
 	for (size_t i = 0; i < n && group[i].n >= LEAST_LEFT_OUT; i++) {
 		char *line = NULL;
@@ -75,7 +76,7 @@ void dd_largest_tell(struct dd_keepers *keepers, struct dd_texts *texts, simidx_
 
 		if (!out)
 			return;
-		put_group(out, keepers, texts, dedup, &group[i]);
+		put_group(out, work, texts, &group[i]);
 		fclose(out);
 		if (!i)
 			tl_notice("the largest groups, by how many are left out for one document:");
@@ -84,5 +85,5 @@ void dd_largest_tell(struct dd_keepers *keepers, struct dd_texts *texts, simidx_
 	}
 	for (size_t i = 0; i < n; i++)
 		if (group[i].n > MANY && group[i].n * 100 > documents * MANY_PERCENT)
-			warn(keepers, &group[i], documents, may_spare);
+			warn(work, &group[i], documents);
 }

@@ -58,7 +58,7 @@ static void put_removable(struct dd_lines *lines, const struct dd_where *place)
 {
 	int is_single = place->label && dd_labels_is_single(lines->labels, place->label,
 							     place->label_size);
-	int end = lines->options->inputs.nul_lists ? '\0' : '\n';
+	int end = lines->work->options->inputs.nul_lists ? '\0' : '\n';
 	const char *name = is_single ? place->label : place->path;
 	size_t size = is_single ? place->label_size : strlen(place->path);
 
@@ -86,7 +86,7 @@ static void put_json(const struct dd_lines *lines, uint64_t group,
 
 	tl_json_open(&json, NULL, '{');
 	tl_json_unsigned(&json, "group", group);
-	dd_columns_json_similarity(&json, lines->kind, similarity);
+	dd_columns_json_similarity(&json, lines->work->kind, similarity);
 	tl_json_bool(&json, "keep", is_kept);
 	json_place(&json, place);
 	dd_columns_json_end(&json);
@@ -101,9 +101,9 @@ static void put_columns(const struct dd_lines *lines, uint64_t group,
 
 	if (is_shown && !lines->is_begun)
 		printf("    group  %7s        document\n",
-		       lines->kind == SIMIDX_DEDUP_FINGERPRINTS ? "bits" : "percent");
+		       lines->work->kind == SIMIDX_DEDUP_FINGERPRINTS ? "bits" : "percent");
 	printf(is_shown ? "%9s  %7s  %s  " : "%s\t%s\t%s\t", tl_term_count(group),
-	       dd_columns_similarity(lines->kind, similarity), is_kept ? "keep" : "drop");
+	       dd_columns_similarity(lines->work->kind, similarity), is_kept ? "keep" : "drop");
 	put_place(place);
 	putchar('\n');
 }
@@ -111,10 +111,10 @@ static void put_columns(const struct dd_lines *lines, uint64_t group,
 void dd_lines_put(struct dd_lines *lines, uint64_t group, struct dd_similarity similarity,
 		  int is_kept, const struct dd_where *place)
 {
-	if (lines->options->drop_list) {
+	if (lines->work->options->drop_list) {
 		if (!is_kept)
 			put_removable(lines, place);
-	} else if (lines->options->json) {
+	} else if (lines->work->options->json) {
 		put_json(lines, group, similarity, is_kept, place);
 	} else {
 		put_columns(lines, group, similarity, is_kept, place);

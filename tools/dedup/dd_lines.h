@@ -11,12 +11,11 @@
 
 #include "dedup/dd_columns.h"
 #include "dedup/dd_labels.h"
-#include "dedup/dd_options.h"
+#include "dedup/dd_work.h"
 
 /** How lines are written, and what was counted. */
 struct dd_lines {
-	const struct dd_options *options;
-	enum simidx_dedup_kind kind;
+	const struct dd_work *work;
 	const struct dd_labels *labels; /* of all rows and files, for a drop list; sorted */
 	int is_begun;      /* there is a line */
 	uint64_t n_broken; /* names left out of a drop list, as they have line ends */

@@ -8,9 +8,6 @@
 #include "common/tl_output.h"
 #include "common/tl_term.h"
 #include "dedup/dd_check.h"
-#include "dedup/dd_evidence.h"
-#include "dedup/dd_facts.h"
-#include "dedup/dd_groups.h"
 #include "dedup/dd_largest.h"
 #include "dedup/dd_pairs.h"
 #include "dedup/dd_resume.h"
@@ -23,21 +20,16 @@
 #include <unistd.h>
 
 struct dd_output {
-	const struct dd_options *options;
-	struct dd_files *files;
-	struct dd_index *index; /* NULL before dd_output_begin() */
-	simidx_dedup *dedup;    /* likewise */
-	struct dd_against *against; /* NULL: there are no other indexes */
-	enum simidx_dedup_kind kind;
-	int is_terminal; /* a progress line may stand where rows are to come */
+	struct dd_work *work;
+	int is_terminal;             /* a progress line may stand where rows are to come */
+	int has_groups;              /* they are printed in the end */
 	/* NULL: not written. Rows that stay go to that of the open shard; NULL: none is open. */
 	struct dd_sink *sinks[DD_N_WRITTEN];
-	struct dd_shards *shards; /* NULL: rows that stay go to one file */
-	struct dd_facts *facts; /* NULL: nothing is said of rows later */
-	struct dd_keepers *keepers;
+	struct dd_shards *shards;    /* NULL: rows that stay go to one file */
+	struct dd_keepers keepers;
 	struct dd_pairs pairs;
-	struct dd_evidence *evidence; /* NULL: none is written */
-	struct dd_groups *groups;
+	struct dd_evidence evidence; /* without a sink: none is written */
+	struct dd_groups groups;
 	struct dd_labels labels;     /* of all rows, for --drop-list */
 	const struct dd_mark *start; /* of the run that is gone on with, or NULL */
 	struct dd_position at;       /* behind the last row that was decided */
@@ -64,15 +56,11 @@ static int open_outputs(struct dd_output *output, const struct dd_options *optio
 	if (dd_check_outputs(options))
 		return TL_TROUBLE;
 	add_guard(output, STDOUT_FILENO);
-	if (options->evidence) {
-		output->evidence = dd_evidence_new(options, output->files, output->keepers);
-		if (!output->evidence)
-			return TL_TROUBLE;
-		output->sinks[DD_EVIDENCE] = dd_evidence_sink(output->evidence);
-		add_guard(output, dd_sink_fd(output->sinks[DD_EVIDENCE]));
-	}
+	if (options->evidence && open_sink(output, DD_EVIDENCE, options->evidence))
+		return TL_TROUBLE;
 	if (options->output_dir) {
-		output->shards = dd_shards_new(options, output->files, output->start != NULL);
+		output->shards = dd_shards_new(options, output->work->files,
+					       output->start != NULL);
 		if (!output->shards)
 			return TL_TROUBLE;
 	} else if (options->stream && open_sink(output, DD_KEPT, options->output)) {
@@ -87,56 +75,41 @@ static int has_names(const struct dd_options *options)
 	return !options->stream || options->dups || options->evidence || options->max_group;
 }
 
-/* Whether groups are printed in the end. */
-static int has_groups(const struct dd_options *options)
-{
-	return !options->stream && !options->pairs;
-}
-
 /* Whether more is said of rows later than their names. */
 static int has_facts(const struct dd_options *options)
 {
 	return !options->stream || options->dups || options->evidence;
 }
 
-/* What rows are noted in. */
-static int make_parts(struct dd_output *output)
+struct dd_output *dd_output_new(struct dd_work *work, const struct dd_mark *start)
 {
-	const struct dd_options *options = output->options;
-
-	if (has_facts(options)) {
-		output->facts = dd_facts_new(options->tmpdir, options->spill);
-		if (!output->facts)
-			return TL_TROUBLE;
-	}
-	output->keepers = dd_keepers_new(output->files, output->facts, has_names(options));
-	return output->keepers ? 0 : TL_TROUBLE;
-}
-
-static int make_groups(struct dd_output *output)
-{
-	const struct dd_groups_parts parts = { output->options, output->files, output->facts,
-					       output->keepers, output->evidence,
-					       &output->labels, &output->counts };
-
-	output->groups = has_groups(output->options) ? dd_groups_new(&parts) : NULL;
-	return output->groups || !has_groups(output->options) ? 0 : TL_TROUBLE;
-}
-
-struct dd_output *dd_output_new(const struct dd_options *options, struct dd_files *files,
-				const struct dd_mark *start)
-{
+	const struct dd_options *options = work->options;
 	struct dd_output *output = tl_alloc(sizeof(*output));
+	int code = 0;
 
 	if (!output)
 		return NULL;
-	output->options = options;
-	output->files = files;
+	output->work = work;
 	output->is_terminal = tl_term_is();
+	output->has_groups = !options->stream && !options->pairs;
 	output->start = start;
 	if (start)
 		output->at = start->at;
-	if (!make_parts(output) && !open_outputs(output, options) && !make_groups(output))
+	output->keepers.work = output->pairs.work = output->evidence.work = work;
+	output->keepers.has_names = has_names(options);
+	work->keepers = &output->keepers;
+	if (has_facts(options)) {
+		work->facts = dd_facts_new(options->tmpdir, options->spill);
+		code = work->facts ? 0 : TL_TROUBLE;
+	}
+	if (!code)
+		code = open_outputs(output, options);
+	output->evidence.sink = output->sinks[DD_EVIDENCE];
+	output->groups = (struct dd_groups){ .work = work, .labels = &output->labels,
+					     .counts = &output->counts };
+	if (output->evidence.sink)
+		output->groups.evidence = &output->evidence;
+	if (!code)
 		return output;
 	dd_output_free(output);
 	return NULL;
@@ -146,15 +119,14 @@ void dd_output_free(struct dd_output *output)
 {
 	if (!output)
 		return;
-	if (!output->shards)
-		dd_sink_close(output->sinks[DD_KEPT]);
+	for (int i = output->shards ? DD_DUPS : DD_KEPT; i < DD_N_WRITTEN; i++)
+		dd_sink_close(output->sinks[i]);
 	dd_shards_free(output->shards);
-	dd_sink_close(output->sinks[DD_DUPS]);
-	dd_evidence_free(output->evidence);
-	dd_keepers_free(output->keepers);
-	dd_groups_free(output->groups);
+	dd_evidence_free(&output->evidence);
+	dd_keepers_free(&output->keepers);
+	dd_groups_free(&output->groups);
 	free(output->labels.hashes.bytes);
-	dd_facts_free(output->facts);
+	dd_facts_free(output->work->facts);
 	free(output->pairs.label.bytes);
 	free(output);
 }
@@ -163,8 +135,9 @@ void dd_output_free(struct dd_output *output)
  * Begin with each file behind what is there. If the mark is of a run that has not come to its end
  * and wrote to one of these files, others may be at work.
  */
-static int begin_sinks(struct dd_output *output, struct dd_index *index, char end)
+static int begin_sinks(struct dd_output *output, char end)
 {
+	struct dd_index *index = output->work->index;
 	const struct dd_mark *mark = &index->mark;
 	struct dd_sink **sinks = output->sinks;
 	int goes_on = 0, code = 0;
@@ -173,11 +146,11 @@ static int begin_sinks(struct dd_output *output, struct dd_index *index, char en
 		goes_on |= sinks[i] && dd_mark_committed(mark, dd_sink_fd(sinks[i])) >= 0;
 	if (mark->is_open && mark->has_position)
 		tl_notice("%s: the last run did not finish, or is at work: --resume goes "
-			  "on with it, and this run begins anew", output->options->index);
-	if (output->options->index && goes_on && dd_index_resume(index))
+			  "on with it, and this run begins anew", output->work->options->index);
+	if (output->work->options->index && goes_on && dd_index_resume(index))
 		return TL_TROUBLE;
 	/* While nobody else writes: then half a line cannot be of a run that goes on. */
-	if (output->options->index && dd_index_begin(index))
+	if (output->work->options->index && dd_index_begin(index))
 		return TL_TROUBLE;
 	for (int i = 0; !code && i < DD_N_WRITTEN; i++)
 		if (sinks[i])
@@ -187,10 +160,11 @@ static int begin_sinks(struct dd_output *output, struct dd_index *index, char en
 }
 
 /* Go on with each file as it was at the last commit. */
-static int resume_sinks(struct dd_output *output, struct dd_index *index)
+static int resume_sinks(struct dd_output *output)
 {
-	const char *paths[] = { output->options->output, output->options->dups,
-				output->options->evidence };
+	struct dd_index *index = output->work->index;
+	const char *paths[] = { output->work->options->output, output->work->options->dups,
+				output->work->options->evidence };
 	const struct dd_mark *start = output->start;
 	struct dd_sink **sinks = output->sinks;
 	int code = 0;
@@ -199,7 +173,7 @@ static int resume_sinks(struct dd_output *output, struct dd_index *index)
 		return TL_TROUBLE;
 	if (!dd_mark_is_same(&index->mark, start))
 		code = tl_error("%s: --resume: another run has gone on meanwhile",
-				output->options->index);
+				output->work->options->index);
 	for (int i = output->shards ? DD_DUPS : DD_KEPT; !code && i < DD_N_WRITTEN; i++) {
 		if (sinks[i])
 			code = dd_resume_cut(sinks[i], paths[i], &start->place[i]);
@@ -210,21 +184,11 @@ static int resume_sinks(struct dd_output *output, struct dd_index *index)
 	return code;
 }
 
-int dd_output_begin(struct dd_output *output, const struct dd_decider *decider, int has_lines)
+int dd_output_begin(struct dd_output *output, int has_lines)
 {
-	char end = output->options->inputs.nul_lists && !has_lines ? '\0' : '\n';
-	struct dd_index *index = decider->index;
+	char end = output->work->options->inputs.nul_lists && !has_lines ? '\0' : '\n';
 
-	output->index = index;
-	output->dedup = decider->dedup;
-	output->against = decider->against;
-	output->kind = decider->kind;
-	output->pairs = (struct dd_pairs){ output->options, output->files, output->keepers,
-					   decider->kind, { NULL, 0 }, 0 };
-	dd_keepers_begin(output->keepers, index, decider->against);
-	if (output->evidence)
-		dd_evidence_begin(output->evidence, decider->kind, decider->dedup);
-	return output->start ? resume_sinks(output, index) : begin_sinks(output, index, end);
+	return output->start ? resume_sinks(output) : begin_sinks(output, end);
 }
 
 int dd_output_go_on(struct dd_output *output, uint32_t file)
@@ -250,7 +214,7 @@ void dd_output_mark(const struct dd_output *output, struct dd_mark *mark)
 			mark->place[i] = output->start->place[i];
 	mark->at = output->at;
 	mark->first_id = output->start ? output->start->first_id :
-					 output->index->first_id;
+					 output->work->index->first_id;
 }
 
 const struct dd_counts *dd_output_counts(const struct dd_output *output)
@@ -267,15 +231,15 @@ static int note_kept(struct dd_output *output, const simidx_dedup_row *row)
 	if (row->flags & SIMIDX_DEDUP_EMPTY)
 		return 0;
 	fact = dd_fact_of(row);
-	return dd_keepers_add(output->keepers, &fact);
+	return dd_keepers_add(&output->keepers, &fact);
 }
 
 uint64_t dd_output_bytes(const struct dd_output *output, uint64_t kept)
 {
-	uint64_t label = output->options->drop_list ? DD_LABELS_BYTES : 0;
-	uint64_t near = has_groups(output->options) ? dd_groups_bytes() : 0;
+	uint64_t label = output->work->options->drop_list ? DD_LABELS_BYTES : 0;
+	uint64_t near = output->has_groups ? dd_groups_bytes() : 0;
 
-	kept += dd_keepers_bytes(output->keepers);
+	kept += dd_keepers_bytes(&output->keepers);
 	return label + (kept > near ? kept : near);
 }
 
@@ -298,7 +262,7 @@ static int is_itself(const simidx_dedup_row *row, const struct dd_keeper *other)
 /* An input that is new, or stays though it is near to another one. */
 static int emit(const struct dd_output *output, const struct dd_extra *extra)
 {
-	const char *path = dd_files_path(output->files, extra->name.file);
+	const char *path = dd_files_path(output->work->files, extra->name.file);
 	FILE *out;
 
 	if (dd_sink_put(output->sinks[DD_KEPT], extra->line, extra->line_size))
@@ -307,7 +271,7 @@ static int emit(const struct dd_output *output, const struct dd_extra *extra)
 	if (!out)
 		return TL_TROUBLE;
 	if (!extra->line_size)
-		tl_emit_path(out, path, output->options->inputs.nul_lists);
+		tl_emit_path(out, path, output->work->options->inputs.nul_lists);
 	else if (extra->line[extra->line_size - 1] != '\n')
 		putc('\n', out);
 	return dd_sink_wrote(output->sinks[DD_KEPT]);
@@ -343,7 +307,7 @@ static int leave_out(struct dd_output *output, const simidx_dedup_row *row,
 		count_near(output, row, near);
 		return 0;
 	}
-	if (dd_keepers_find(output->keepers, near, &other))
+	if (dd_keepers_find(&output->keepers, near, &other))
 		return TL_TROUBLE;
 	/* In another index a label may mean another document. */
 	if (is_earlier(output, near) && is_itself(row, &other)) {
@@ -365,10 +329,10 @@ static int pair(struct dd_output *output, const simidx_dedup_row *row,
 	if (n && output->is_terminal)
 		tl_progress_clear();
 	for (size_t i = 0; !code && i < n; i++) {
-		if (output->options->identical && !(near[i].flags & SIMIDX_DEDUP_EQUAL))
+		if (output->work->options->identical && !(near[i].flags & SIMIDX_DEDUP_EQUAL))
 			continue;
 		output->counts.near++;
-		code = dd_keepers_find(output->keepers, &near[i], &other);
+		code = dd_keepers_find(&output->keepers, &near[i], &other);
 		if (!code)
 			code = dd_pairs_put(&output->pairs, stdout, &near[i], row, &other);
 	}
@@ -379,17 +343,17 @@ static int pair(struct dd_output *output, const simidx_dedup_row *row,
 static int keep(struct dd_output *output, const simidx_dedup_row *row,
 		const simidx_dedup_near *nearest)
 {
-	const struct dd_options *options = output->options;
+	const struct dd_options *options = output->work->options;
 	double least = options->similarity - options->near_misses / 100.0 - 1e-9;
 	int code = 0;
 
 	if (options->stream)
 		code = emit(output, row->extra);
-	if (!code && output->evidence && nearest && nearest->similarity >= least)
-		code = output->groups ?
-			       dd_evidence_hold(output->evidence, row,
-						dd_keepers_count_all(output->keepers), nearest) :
-			       dd_evidence_add(output->evidence, row, nearest, 1);
+	if (!code && output->evidence.sink && nearest && nearest->similarity >= least)
+		code = output->has_groups ?
+			       dd_evidence_hold(&output->evidence, row,
+						output->keepers.n, nearest) :
+			       dd_evidence_add(&output->evidence, row, nearest, 1);
 	return code ? code : note_kept(output, row);
 }
 
@@ -397,16 +361,16 @@ static int keep(struct dd_output *output, const simidx_dedup_row *row,
    one of other bytes stays, and is looked at only as others may have its bytes. */
 static int is_counted(const struct dd_output *output, const simidx_dedup_near *near)
 {
-	return !output->options->identical || near->flags & SIMIDX_DEDUP_EQUAL;
+	return !output->work->options->identical || near->flags & SIMIDX_DEDUP_EQUAL;
 }
 
 /* Whether a row stays, as enough were left out for its keeper. It is no keeper itself: what is near
    to it would be counted anew. */
 static int is_spared(const struct dd_output *output, const simidx_dedup_near *near)
 {
-	return output->options->max_group && near->keeper < SIMIDX_DEDUP_AGAINST &&
+	return output->work->options->max_group && near->keeper < SIMIDX_DEDUP_AGAINST &&
 	       is_counted(output, near) &&
-	       dd_keepers_left_out(output->keepers, near) >= output->options->max_group;
+	       dd_keepers_left_out(&output->keepers, near) >= output->work->options->max_group;
 }
 
 /* Rows of this file are written next. */
@@ -428,14 +392,14 @@ int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 	int code = 0, is_known = 0;
 
 	if (row->flags & SIMIDX_DEDUP_ASK)
-		return dd_groups_hear(output->groups, near, n);
+		return dd_best_hear(&output->groups.best, near, n);
 	output->at = extra->end;
-	if (output->options->pairs)
+	if (output->work->options->pairs)
 		return pair(output, row, near, n);
-	if (output->options->stream && output->is_terminal)
+	if (output->work->options->stream && output->is_terminal)
 		tl_progress_clear();
 	output->counts.valueless += !extra->key;
-	if (output->options->drop_list && row->label_size && extra->name.line &&
+	if (output->work->options->drop_list && row->label_size && extra->name.line &&
 	    dd_labels_add(&output->labels, row->label, row->label_size))
 		return TL_TROUBLE;
 	if (output->shards && select_shard(output, extra->name.file))
@@ -444,39 +408,39 @@ int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 		return keep(output, row, near);
 	if (is_spared(output, near)) {
 		output->counts.spared++;
-		return output->options->stream ? emit(output, extra) : 0;
+		return output->work->options->stream ? emit(output, extra) : 0;
 	}
-	if (output->options->stream)
+	if (output->work->options->stream)
 		code = leave_out(output, row, near, &is_known);
 	if (code || is_known)
 		return code;
 	if (is_counted(output, near))
-		dd_keepers_count(output->keepers, near, &extra->name);
-	if (output->groups)
-		return dd_groups_add(output->groups, near, row,
-				     output->kind == SIMIDX_DEDUP_TEXTS);
-	return output->evidence ? dd_evidence_add(output->evidence, row, near, 0) : 0;
+		dd_keepers_count(&output->keepers, near, &extra->name);
+	if (output->has_groups)
+		return dd_groups_add(&output->groups, near, row,
+				     output->work->kind == SIMIDX_DEDUP_TEXTS);
+	return output->evidence.sink ? dd_evidence_add(&output->evidence, row, near, 0) : 0;
 }
 
 int dd_output_skips(const struct dd_output *output, uint64_t handle)
 {
-	return dd_groups_skip(output->groups, handle);
+	return dd_best_knows(&output->groups.best, handle);
 }
 
 int dd_output_unread(struct dd_output *output, const struct in_row *row)
 {
-	return output->options->drop_list ? dd_labels_lack(&output->labels, row) : 0;
+	return output->work->options->drop_list ? dd_labels_lack(&output->labels, row) : 0;
 }
 
 uint64_t dd_output_last_kept(const struct dd_output *output)
 {
-	return dd_keepers_count_all(output->keepers) - 1;
+	return output->keepers.n - 1;
 }
 
 int dd_output_committing(struct dd_output *output, int is_complete)
 {
-	int is_synced = output->options->index != NULL, code = 0;
-	uint32_t n = dd_files_count(output->files);
+	int is_synced = output->work->options->index != NULL, code = 0;
+	uint32_t n = dd_files_count(output->work->files);
 
 	if (output->shards && is_complete && n && select_shard(output, n - 1))
 		return TL_TROUBLE;
@@ -486,36 +450,29 @@ int dd_output_committing(struct dd_output *output, int is_complete)
 	return code || tl_output_failed() ? TL_TROUBLE : 0;
 }
 
-int dd_output_finish(struct dd_output *output, const char *dir, uint64_t memory)
+int dd_output_finish(struct dd_output *output, uint64_t memory)
 {
-	int code;
+	int code = output->has_groups ? dd_groups_print(&output->groups, memory) : 0;
 
-	if (!output->groups)
-		return 0;
-	code = dd_groups_print(output->groups, output->kind, output->against, output->dedup,
-			       dir, memory);
-	if (!code && output->evidence)
-		code = dd_evidence_release(output->evidence);
-	return code;
+	return !code && output->has_groups && output->evidence.sink ?
+	       dd_evidence_release(&output->evidence) : code;
 }
 
 /* The largest groups, by what stays. */
-static void tell_largest(const struct dd_output *output, uint64_t documents)
+static void tell_largest(struct dd_output *output, uint64_t documents)
 {
-	struct dd_large large[DD_MOST_LARGE];
-	size_t n;
+	struct dd_groups *groups = &output->groups;
 
-	if (!output->dedup)
+	if (!output->work->dedup)
 		return;
-	n = output->groups ? dd_groups_largest(output->groups, large) :
-			     dd_keepers_largest(output->keepers, large);
-	dd_largest_tell(output->keepers, output->groups ? dd_groups_texts(output->groups) : NULL,
-			output->dedup, large, n, documents, !output->options->index);
+	if (!output->has_groups)
+		groups->n_large = dd_keepers_largest(&output->keepers, groups->large);
+	dd_largest_tell(output->work, &groups->texts, groups->large, groups->n_large, documents);
 }
 
-void dd_output_tell(const struct dd_output *output, uint64_t documents)
+void dd_output_tell(struct dd_output *output, uint64_t documents)
 {
 	tell_largest(output, documents);
-	if (output->evidence)
-		dd_evidence_tell(output->evidence);
+	if (output->evidence.sink)
+		dd_evidence_tell(&output->evidence);
 }

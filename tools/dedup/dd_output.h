@@ -9,9 +9,7 @@
 #ifndef DD_OUTPUT_H
 #define DD_OUTPUT_H
 
-#include "dedup/dd_files.h"
 #include "dedup/dd_groups.h"
-#include "dedup/dd_index.h"
 
 struct dd_output;
 
@@ -19,11 +17,11 @@ struct dd_output;
  * Begin; opens --output, --dups and --evidence. Neither these nor standard output may be an input
  * that is named.
  *
+ * @param work   gets facts and keepers
  * @param start  the mark of a run that is gone on with; borrowed; NULL: none is
  * @return NULL with a message
  */
-struct dd_output *dd_output_new(const struct dd_options *options, struct dd_files *files,
-				const struct dd_mark *start);
+struct dd_output *dd_output_new(struct dd_work *work, const struct dd_mark *start);
 
 /** Free, after what decides is closed. NULL is allowed. */
 void dd_output_free(struct dd_output *output);
@@ -35,14 +33,6 @@ void dd_output_free(struct dd_output *output);
  */
 uint64_t dd_output_bytes(const struct dd_output *output, uint64_t kept);
 
-/** What decides, once there is a document. */
-struct dd_decider {
-	struct dd_index *index;
-	struct dd_against *against; /* NULL: there are no other indexes */
-	simidx_dedup *dedup;
-	enum simidx_dedup_kind kind; /* of all documents */
-};
-
 /**
  * The indexes are open. Half a line that a run has left that was killed is ended or removed; where
  * it is gone on with, all that it has not committed. A transaction is open then, of --index.
@@ -50,7 +40,7 @@ struct dd_decider {
  * @param has_lines  the first document is a line of its file, and not the whole file
  * @return 0 or an exit code
  */
-int dd_output_begin(struct dd_output *output, const struct dd_decider *decider, int has_lines);
+int dd_output_begin(struct dd_output *output, int has_lines);
 
 /**
  * Where a run is gone on with: the file of its last row is met, and its shard is opened. Returns 0
@@ -103,16 +93,15 @@ int dd_output_committing(struct dd_output *output, int is_complete);
 /**
  * All is decided: print the groups.
  *
- * @param dir     for temporary files
  * @param memory  bytes for the work
  * @return 0 or an exit code
  */
-int dd_output_finish(struct dd_output *output, const char *dir, uint64_t memory);
+int dd_output_finish(struct dd_output *output, uint64_t memory);
 
 /** What was counted; valid as long as `output`. */
 const struct dd_counts *dd_output_counts(const struct dd_output *output);
 
 /** Notices of the largest groups of so many documents, and of what --evidence has got. */
-void dd_output_tell(const struct dd_output *output, uint64_t documents);
+void dd_output_tell(struct dd_output *output, uint64_t documents);
 
 #endif /* DD_OUTPUT_H */

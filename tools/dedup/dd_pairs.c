@@ -15,9 +15,9 @@ static void put_similarity(struct dd_pairs *pairs, FILE *out, struct dd_similari
 
 	if (is_shown && !pairs->is_begun)
 		printf("%7s\tdocument\tnear to\n",
-		       pairs->kind == SIMIDX_DEDUP_FINGERPRINTS ? "bits" : "percent");
+		       pairs->work->kind == SIMIDX_DEDUP_FINGERPRINTS ? "bits" : "percent");
 	pairs->is_begun = 1;
-	fprintf(out, "%*s", is_shown ? 7 : 0, dd_columns_similarity(pairs->kind, similarity));
+	fprintf(out, "%*s", is_shown ? 7 : 0, dd_columns_similarity(pairs->work->kind, similarity));
 }
 
 /* The last columns are the labels of both rows, as far as they have some. */
@@ -37,8 +37,8 @@ static void put_labels(FILE *out, const struct dd_fact *row, const struct dd_fac
 static void json_place(struct tl_json *json, const struct dd_pairs *pairs,
 		       const struct dd_name *name, const char *path_key, const char *line_key)
 {
-	dd_columns_json_path(json, dd_files_path(pairs->files, name->file), name->line, path_key,
-			     line_key);
+	dd_columns_json_path(json, dd_files_path(pairs->work->files, name->file), name->line,
+			     path_key, line_key);
 }
 
 static void json_pair(const struct dd_pairs *pairs, struct tl_json *json,
@@ -51,7 +51,7 @@ static void json_pair(const struct dd_pairs *pairs, struct tl_json *json,
 		json_place(json, pairs, keeper->name, "path2", "line2");
 	tl_json_bytes(json, "label2", other->label, other->label_size);
 	tl_json_bytes(json, "label2", keeper->label, keeper->label_size);
-	if (!pairs->options->pairs)
+	if (!pairs->work->options->pairs)
 		tl_json_unsigned(json, "id2", keeper->id);
 	if (keeper->index)
 		dd_columns_json_path(json, keeper->index, 0, "index2", NULL);
@@ -65,25 +65,26 @@ int dd_pairs_put(struct dd_pairs *pairs, FILE *out, const simidx_dedup_near *nea
 	struct tl_json json = { .out = out };
 
 	if (keeper->name &&
-	    dd_keepers_fact(pairs->keepers, near->keeper, NULL, &pairs->label, &other))
+	    dd_keepers_fact(pairs->work->keepers, near->keeper, NULL, &pairs->label, &other))
 		return TL_TROUBLE;
 	/* The label of a file is its path. */
 	if (!fact.name.line)
 		fact.label = NULL;
 	if (!other.name.line)
 		other.label = NULL;
-	if (!pairs->options->json) {
+	if (!pairs->work->options->json) {
 		put_similarity(pairs, out, similarity);
 		putc('\t', out);
-		dd_columns_path(out, dd_files_path(pairs->files, fact.name.file), fact.name.line);
+		dd_columns_path(out, dd_files_path(pairs->work->files, fact.name.file),
+				fact.name.line);
 		putc('\t', out);
-		dd_keepers_put(out, pairs->keepers, keeper);
+		dd_keepers_put(out, pairs->work->keepers, keeper);
 		put_labels(out, &fact, &other);
 		putc('\n', out);
 		return 0;
 	}
 	tl_json_open(&json, NULL, '{');
-	dd_columns_json_similarity(&json, pairs->kind, similarity);
+	dd_columns_json_similarity(&json, pairs->work->kind, similarity);
 	json_pair(pairs, &json, &fact, keeper, &other);
 	dd_columns_json_end(&json);
 	return 0;

@@ -11,14 +11,10 @@
 #include <stdio.h>
 
 #include "dedup/dd_keepers.h"
-#include "dedup/dd_options.h"
 
 /** What lines are made with. */
 struct dd_pairs {
-	const struct dd_options *options;
-	struct dd_files *files;
-	struct dd_keepers *keepers; /* with facts */
-	enum simidx_dedup_kind kind;
+	const struct dd_work *work; /* with facts */
 	struct in_room label;       /* of a kept row */
 	int is_begun;               /* a terminal has the titles of columns */
 };

@@ -11,9 +11,7 @@
 #include "dedup/dd_binary.h"
 #include "dedup/dd_check.h"
 #include "dedup/dd_header.h"
-#include "dedup/dd_index.h"
 #include "dedup/dd_memory.h"
-#include "dedup/dd_output.h"
 #include "dedup/dd_report.h"
 #include "dedup/dd_resume.h"
 #include "dedup/dd_room.h"
@@ -34,17 +32,11 @@
 #define HOPELESS 1000
 
 struct run {
-	const struct dd_options *options;
+	struct dd_work work;
 	struct dd_room *room;
-	struct dd_files *files;
 	struct dd_output *output;
 	struct dd_again *again;
-	struct dd_binary *binary;
-	/* These are NULL until there is a document, the second also without other indexes. */
-	struct dd_index *index;
-	struct dd_against *against;
-	simidx_dedup *dedup;
-	enum simidx_dedup_kind kind;
+	struct dd_binary binary;
 	struct in_room extra;     /* struct dd_extra of a row */
 	struct in_reader reader;
 	struct dd_header header;  /* of a filter of tables */
@@ -78,7 +70,7 @@ static int have_memory(struct run *run, uint64_t bytes, const char *place)
 {
 	simidx_dedup_counts counts = { .size = sizeof(counts) };
 
-	simidx_dedup_count(run->dedup, &counts);
+	simidx_dedup_count(run->work.dedup, &counts);
 	if (dd_memory_has(&run->memory, bytes + counts.most_bytes)) {
 		run->memory.charged += bytes;
 		return 1;
@@ -97,13 +89,13 @@ static int hear_decided(void *ctx, const simidx_dedup_row *row, const simidx_ded
 
 static int write_mark(struct run *run, int is_complete)
 {
-	struct dd_mark mark = { .is_open = !is_complete, .kind = run->kind };
+	struct dd_mark mark = { .is_open = !is_complete, .kind = run->work.kind };
 
 	dd_output_mark(run->output, &mark);
 	mark.names = run->planned.names;
 	if (is_complete)
 		mark.at = (struct dd_position){ .inputs = run->read.n, .digest = run->read.digest };
-	return dd_index_write_mark(run->index, &mark);
+	return dd_index_write_mark(run->work.index, &mark);
 }
 
 /* The marks tell how long the outputs are. */
@@ -113,7 +105,7 @@ static int hear_committing(void *ctx, int is_complete)
 	int code = dd_output_committing(run->output, is_complete);
 
 	dd_again_trim(run->again);
-	return code || !run->options->index ? code : write_mark(run, is_complete);
+	return code || !run->work.options->index ? code : write_mark(run, is_complete);
 }
 
 static int read_text(void *ctx, unsigned thread, const simidx_dedup_place *place,
@@ -130,23 +122,23 @@ static int skips(void *ctx, uint64_t handle)
 /* What the library returned, or one of the calls above, which have told of it. */
 static int tell(const struct run *run, int rc, simidx_error *err)
 {
-	const char *other = rc < 0 ? dd_against_blamed(run->against, err) : NULL;
+	const char *other = rc < 0 ? dd_against_blamed(run->work.against, err) : NULL;
 
 	if (other)
 		return tl_index_error(other, err);
-	return rc < 0 ? dd_index_fail(run->index, err) : rc;
+	return rc < 0 ? dd_index_fail(run->work.index, err) : rc;
 }
 
 static int flush(struct run *run, int is_complete)
 {
 	simidx_error err;
 
-	return tell(run, simidx_dedup_flush(run->dedup, is_complete, &err), &err);
+	return tell(run, simidx_dedup_flush(run->work.dedup, is_complete, &err), &err);
 }
 
 static int open_dedup(struct run *run)
 {
-	simidx_dedup_options how = dd_index_options(run->index, run->kind);
+	simidx_dedup_options how = dd_index_options(run->work.index, run->work.kind);
 	simidx_error err;
 
 	how.batch_rows = run->memory.batch_documents;
@@ -155,12 +147,12 @@ static int open_dedup(struct run *run)
 	how.tmpdir = run->room->path;
 	how.calls = (simidx_dedup_calls){ run,	     hear_decided, hear_committing,
 					  read_text, tl_stop_wanted, skips };
-	if (run->against) {
-		how.against = dd_against_handles(run->against);
-		how.n_against = run->options->against.n;
+	if (run->work.against) {
+		how.against = run->work.against->handle;
+		how.n_against = run->work.options->against.n;
 	}
-	return tell(run, simidx_dedup_open(run->index->handle, run->index->writer, &how,
-					   &run->dedup, &err), &err);
+	return tell(run, simidx_dedup_open(run->work.index->handle, run->work.index->writer, &how,
+					   &run->work.dedup, &err), &err);
 }
 
 /* ---- reading ---- */
@@ -174,7 +166,7 @@ static int decide_in_pause(void *ctx, int fd)
 	struct run *run = ctx;
 	struct pollfd more = { fd, POLLIN, 0 };
 
-	if (!run->dedup || !run->options->stream || poll(&more, 1, PAUSE_MS) != 0)
+	if (!run->work.dedup || !run->work.options->stream || poll(&more, 1, PAUSE_MS) != 0)
 		return 0;
 	run->pause_code = flush(run, 0);
 	return run->pause_code != 0;
@@ -183,23 +175,22 @@ static int decide_in_pause(void *ctx, int fd)
 /* The first document says what all are. */
 static int begin_deciding(struct run *run, enum simidx_dedup_kind kind)
 {
-	const struct dd_options *options = run->options;
-	struct dd_decider decider;
+	const struct dd_options *options = run->work.options;
 	int code;
 
-	run->kind = kind;
+	run->work.kind = kind;
 	code = dd_check_kind(options, kind);
 	if (code)
 		return code;
 	/* First the others: if one is refused, there is no new index. */
 	if (options->against.n) {
-		run->against = dd_against_open(options, kind);
-		if (!run->against)
+		run->work.against = dd_against_open(options, kind);
+		if (!run->work.against)
 			return TL_TROUBLE;
 	}
-	run->index = dd_index_open(options, kind, run->memory.index_rows, run->room->path,
+	run->work.index = dd_index_open(options, kind, run->memory.index_rows, run->room->path,
 				   DD_ROOM_INDEX);
-	if (!run->index)
+	if (!run->work.index)
 		return TL_TROUBLE;
 	code = open_dedup(run);
 	if (code)
@@ -208,17 +199,15 @@ static int begin_deciding(struct run *run, enum simidx_dedup_kind kind)
 				     kind == SIMIDX_DEDUP_TEXTS && !options->no_verify ?
 					     SIMIDX_DEDUP_BYTES :
 					     0);
-	decider = (struct dd_decider){ run->index, run->against, run->dedup, kind };
-	code = dd_output_begin(run->output, &decider,
-			       run->goes_on || !run->reader.format->is_whole);
+	code = dd_output_begin(run->output, run->goes_on || !run->reader.format->is_whole);
 	if (code || !options->index)
 		return code;
 	/* Of a run that is gone on with the mark is right. */
 	if (run->goes_on)
-		simidx_writer_rollback(run->index->writer);
+		simidx_writer_rollback(run->work.index->writer);
 	else if (write_mark(run, 0))
 		return TL_TROUBLE;
-	return run->goes_on ? 0 : dd_index_commit(run->index);
+	return run->goes_on ? 0 : dd_index_commit(run->work.index);
 }
 
 /* What comes back with the decision: where the row is and, of a filter of lines, its line. */
@@ -226,7 +215,7 @@ static int note_extra(struct run *run, simidx_dedup_row *row, const struct in_ro
 		      uint32_t file)
 {
 	const struct in_reader *reader = &run->reader;
-	int has_line = run->options->stream && !reader->format->is_whole;
+	int has_line = run->work.options->stream && !reader->format->is_whole;
 	size_t size = has_line ? reader->kept_size : 0;
 	struct dd_extra *extra;
 
@@ -235,7 +224,7 @@ static int note_extra(struct run *run, simidx_dedup_row *row, const struct in_ro
 	extra = run->extra.bytes;
 	extra->name = (struct dd_name){ run->all.documents, reader->line, file, 0 };
 	extra->id = given->id;
-	extra->key = dd_keep_key(&run->options->keep, given, run->files, file);
+	extra->key = dd_keep_key(&run->work.options->keep, given, run->work.files, file);
 	extra->end = (struct dd_position){ run->read.n, run->here, in_lines_offset(&reader->lines),
 					   reader->lines.line,
 					   run->all.documents + run->last.at.rows };
@@ -256,10 +245,10 @@ static int count_document(struct run *run, enum simidx_dedup_kind kind, uint64_t
 {
 	const char *place = in_reader_place(&run->reader);
 	char reason[64];
-	int code = run->dedup ? 0 : begin_deciding(run, kind);
+	int code = run->work.dedup ? 0 : begin_deciding(run, kind);
 
 	*is_taken = 0;
-	if (!code && dd_check_is_other(kind, run->kind, reason, sizeof(reason))) {
+	if (!code && dd_check_is_other(kind, run->work.kind, reason, sizeof(reason))) {
 		reject(run, place, reason);
 		return 0;
 	}
@@ -273,11 +262,11 @@ static int count_document(struct run *run, enum simidx_dedup_kind kind, uint64_t
 /* A file that is no text. */
 static int take_binary(struct run *run, const struct in_file *input, uint32_t file)
 {
-	int is_file = dd_files_can_seek(run->files, file), is_taken, code;
+	int is_file = dd_files_can_seek(run->work.files, file), is_taken, code;
 
 	if (is_file)
 		dd_report_binary(&run->report, input->path);
-	if (!is_file || !run->options->binary) {
+	if (!is_file || !run->work.options->binary) {
 		if (input->is_found)
 			tl_remark_add(&run->all.skipped, input->path);
 		else
@@ -288,7 +277,7 @@ static int take_binary(struct run *run, const struct in_file *input, uint32_t fi
 	if (code || !is_taken)
 		return code;
 	run->all.binary++;
-	return dd_binary_add(run->binary, file, run->all.documents);
+	return dd_binary_add(&run->binary, file, run->all.documents);
 }
 
 static int take_row(struct run *run, const struct in_row *given, uint32_t file)
@@ -301,14 +290,14 @@ static int take_row(struct run *run, const struct in_row *given, uint32_t file)
 
 	if (code || !is_taken)
 		return code;
-	dd_summary_estimate(&run->all, run->options, reader->lines.source.codec ?
+	dd_summary_estimate(&run->all, run->work.options, reader->lines.source.codec ?
 			    in_reader_bytes(reader) : reader->bytes + reader->row_begins,
 			    run->bytes, run->memory.tables);
 	if (kind == SIMIDX_DEDUP_TEXTS) {
 		row.text = given->text;
 		row.text_size = given->text_size;
-		row.flags = dd_again_place(run->files, reader, given, file, &row.place);
-		dd_summary_look(&run->all, run->options, reader, given);
+		row.flags = dd_again_place(run->work.files, reader, given, file, &row.place);
+		dd_summary_look(&run->all, run->work.options, reader, given);
 	}
 	row.fp = given->fp;
 	if (kind == SIMIDX_DEDUP_FEATURES) {
@@ -318,9 +307,9 @@ static int take_row(struct run *run, const struct in_row *given, uint32_t file)
 	row.label = given->label;
 	row.label_size = given->label ? given->label_size : 0;
 	code = note_extra(run, &row, given, file);
-	simidx_dedup_limit(run->dedup, dd_memory_work(&run->memory, row.text_size,
+	simidx_dedup_limit(run->work.dedup, dd_memory_work(&run->memory, row.text_size,
 						      run->reader.format->is_whole));
-	return code ? code : tell(run, simidx_dedup_add(run->dedup, &row, &err), &err);
+	return code ? code : tell(run, simidx_dedup_add(run->work.dedup, &row, &err), &err);
 }
 
 /* Of a filter: an input has begun with a header. Returns as dd_header_meet(), which it calls. */
@@ -330,9 +319,9 @@ static int take_header(struct run *run, uint32_t file)
 	char reason[1024];
 	int code;
 
-	if (run->options->output_dir)
+	if (run->work.options->output_dir)
 		return dd_output_head(run->output, file, reader->head.bytes, reader->head_size);
-	code = dd_header_meet(&run->header, reader, dd_files_path(run->files, file),
+	code = dd_header_meet(&run->header, reader, dd_files_path(run->work.files, file),
 			      dd_output_kept(run->output));
 	if (code != DD_HEADER_IS_OTHER)
 		return code;
@@ -357,8 +346,8 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 		if (run->pause_code)
 			return run->pause_code;
 		/* Before a header is written. */
-		if (rc == IN_ROW && !run->dedup &&
-		    (code = dd_check_kind(run->options, dd_check_kind_of(&row))))
+		if (rc == IN_ROW && !run->work.dedup &&
+		    (code = dd_check_kind(run->work.options, dd_check_kind_of(&row))))
 			return code;
 		if (reader->row == 1 && reader->head_size && (code = take_header(run, file)))
 			return code == DD_HEADER_IS_OTHER ? 0 : code;
@@ -381,7 +370,8 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 		}
 		if (rc == IN_FATAL) /* what came before stays, and other inputs follow */
 			break;
-		dd_summary_progress(&run->all, run->options, in_reader_bytes(reader), run->output);
+		dd_summary_progress(&run->all, run->work.options, in_reader_bytes(reader),
+				    run->output);
 	}
 	return code;
 }
@@ -438,7 +428,7 @@ static int read_input(struct run *run, const struct in_file *input)
 		reject(run, input->path, run->reader.reason);
 	if (rc != IN_ROW || !have_memory(run, dd_files_bytes(input->path), input->path))
 		return 0;
-	switch (dd_files_meet(run->files, &run->reader, input->below, &file)) {
+	switch (dd_files_meet(run->work.files, &run->reader, input->below, &file)) {
 	case DD_MET_NEW:
 		return place < 0  ? 0 :
 		       place == 0 ? go_on(run, input, file) :
@@ -455,7 +445,7 @@ static int read_input(struct run *run, const struct in_file *input)
 
 static int read_inputs(struct run *run, struct in_files *files)
 {
-	const struct in_files_options *inputs = &run->options->inputs;
+	const struct in_files_options *inputs = &run->work.options->inputs;
 	struct in_file input;
 	uint64_t n = 0;
 	int code = 0;
@@ -481,13 +471,13 @@ static int read_inputs(struct run *run, struct in_files *files)
 						      "with a dot, too)");
 	if (!code && run->goes_on && run->read.n < run->last.at.inputs)
 		code = tl_error("%s: --resume: there are fewer inputs than were read before",
-				run->options->index);
+				run->work.options->index);
 	if (code)
 		return code;
 	if (*run->full)
 		dd_output_unread(run->output, NULL);
 	/* What is not read for want of memory can be resumed with more. */
-	return run->dedup ? flush(run, !*run->full) : dd_output_committing(run->output, 1);
+	return run->work.dedup ? flush(run, !*run->full) : dd_output_committing(run->output, 1);
 }
 
 /* ---- a run ---- */
@@ -498,52 +488,55 @@ static int begin(struct run *run)
 
 	dd_memory_begin();
 	run->all.started = run->all.shown = tl_seconds();
-	dd_memory_divide(&run->memory, run->options->memory, run->options->threads);
-	in_reader_init(&run->reader, run->options->bits);
-	run->reader.names_tell = !run->options->inputs.format;
-	run->reader.columns = &run->options->inputs.columns;
-	run->reader.keeps_lines = run->options->stream;
-	run->reader.packs_stay = run->options->identical;
+	dd_memory_divide(&run->memory, run->work.options->memory, run->work.options->threads);
+	in_reader_init(&run->reader, run->work.options->bits);
+	run->reader.names_tell = !run->work.options->inputs.format;
+	run->reader.columns = &run->work.options->inputs.columns;
+	run->reader.keeps_lines = run->work.options->stream;
+	run->reader.packs_stay = run->work.options->identical;
 	in_reader_when_idle(&run->reader, decide_in_pause, run);
-	run->files = dd_files_new();
-	if (run->files)
-		run->again = dd_again_open(run->files, &run->options->inputs.columns,
-					   run->options->threads);
-	run->binary = dd_binary_new(run->options, run->files);
-	if (!run->again || !run->binary)
+	run->work.files = dd_files_new();
+	if (run->work.files)
+		run->again = dd_again_open(run->work.files, &run->work.options->inputs.columns,
+					   run->work.options->threads);
+	run->binary.work = &run->work;
+	run->binary.report = &run->report;
+	run->binary.all = &run->all;
+	if (!run->again)
 		return tl_error("out of memory");
-	if (run->options->resume && dd_resume_read(run->options, &run->last))
+	if (run->work.options->resume && dd_resume_read(run->work.options, &run->last))
 		return TL_TROUBLE;
-	run->output = dd_output_new(run->options, run->files,
+	run->output = dd_output_new(&run->work,
 				    last->is_open && last->has_position ? last : NULL);
-	if (!run->output || dd_report_begin(&run->report, run->options))
+	if (!run->output || dd_report_begin(&run->report, run->work.options))
 		return TL_TROUBLE;
-	run->room = dd_room_new(run->options->tmpdir);
+	run->room = dd_room_new(run->work.options->tmpdir);
 	if (!run->room)
 		return TL_TROUBLE;
-	in_guard_add(run->room->path); /* it may be in a directory of inputs */
+	run->work.dir = run->room->path;
+	in_guard_add(run->work.dir); /* it may be in a directory of inputs */
 	return 0;
 }
 
 /* Look at all inputs, and go on with the last run if that is wanted and possible. */
 static int check(struct run *run)
 {
-	int code = dd_check_inputs(run->options, run->memory.tables, &run->planned);
+	int code = dd_check_inputs(run->work.options, run->memory.tables, &run->planned);
 
-	if (!code && run->options->resume)
-		code = dd_resume_check(run->options, &run->last, &run->planned, &run->goes_on,
+	if (!code && run->work.options->resume)
+		code = dd_resume_check(run->work.options, &run->last, &run->planned, &run->goes_on,
 				       &run->is_done);
 	if (!run->goes_on)
 		run->last = (struct dd_mark){ 0 };
-	if (!code && run->options->output_dir && !run->is_done)
-		code = dd_shards_check(run->options, run->goes_on);
+	if (!code && run->work.options->output_dir && !run->is_done)
+		code = dd_shards_check(run->work.options, run->goes_on);
 	return code || !run->goes_on ? code :
 				       begin_deciding(run, (enum simidx_dedup_kind)run->last.kind);
 }
 
 int dd_run(const struct dd_options *options)
 {
-	struct run run = { .options = options };
+	struct run run = { .work.options = options };
 	struct in_files *files = in_files_open(&options->inputs);
 	const struct dd_counts *counts;
 	uint64_t unread = 0;
@@ -553,12 +546,11 @@ int dd_run(const struct dd_options *options)
 		code = check(&run);
 	if (!code && !run.is_done)
 		code = files ? read_inputs(&run, files) : tl_error("out of memory");
-	if (!code && run.dedup)
-		code = dd_binary_find(run.binary, run.output, &run.report, &run.all);
+	if (!code && run.work.dedup)
+		code = dd_binary_find(&run.binary, run.output);
 	tl_progress_clear();
-	if (!code && run.dedup)
-		code = dd_output_finish(run.output, run.room->path,
-					dd_memory_left(&run.memory));
+	if (!code && run.work.dedup)
+		code = dd_output_finish(run.output, dd_memory_left(&run.memory));
 	if (!code && !run.is_done) {
 		/* Results stand before the summary where both go to one file. */
 		if (fflush(stdout))
@@ -566,24 +558,24 @@ int dd_run(const struct dd_options *options)
 		in_causes_tell(&run.reader.causes, run.all.documents + run.all.rejected);
 		in_files_tell(files);
 		run.all.seconds = tl_seconds() - run.all.started;
-		unread = dd_summary_tell(&run.all, options, run.dedup, run.again, run.output,
-					 run.index ? dd_index_remember(run.index) : 0);
+		unread = dd_summary_tell(&run.all, options, run.work.dedup, run.again, run.output,
+					 run.work.index ? dd_index_remember(run.work.index) : 0);
 		if (*run.full)
 			code = dd_summary_tell_full(&run.all, options, run.full);
 	}
-	if (code == TL_TROUBLE && run.dedup && options->stream)
+	if (code == TL_TROUBLE && run.work.dedup && options->stream)
 		dd_summary_tell_partial(options);
 	counts = !code ? dd_output_counts(run.output) : NULL;
 	if (counts && run.all.rejected + unread + counts->changed + counts->broken)
 		code = TL_PARTLY;
 	run.all.seconds = tl_seconds() - run.all.started;
-	code = dd_report_end(&run.report, code, &run.all, run.output, run.dedup,
+	code = dd_report_end(&run.report, code, &run.all, run.output, run.work.dedup,
 			     in_reader_bytes(&run.reader));
-	simidx_dedup_close(run.dedup);
-	dd_against_close(run.against);
-	dd_index_close(run.index);
+	simidx_dedup_close(run.work.dedup);
+	dd_against_close(run.work.against);
+	dd_index_close(run.work.index);
 	dd_again_close(run.again);
-	dd_binary_free(run.binary);
+	dd_binary_free(&run.binary);
 	free(run.extra.bytes);
 	free(run.header.line);
 	dd_room_free(run.room);
@@ -591,6 +583,6 @@ int dd_run(const struct dd_options *options)
 	in_reader_free(&run.reader);
 	in_files_close(files);
 	dd_summary_free(&run.all);
-	dd_files_free(run.files);
+	dd_files_free(run.work.files);
 	return code;
 }

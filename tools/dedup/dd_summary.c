@@ -43,7 +43,7 @@ void dd_summary_free(struct dd_summary *all)
 }
 
 void dd_summary_progress(struct dd_summary *all, const struct dd_options *options, uint64_t bytes,
-			 const struct dd_output *output)
+			 struct dd_output *output)
 {
 	char percent[24 + TL_NUMBER_SIZE] = "";
 	uint64_t total = options->total_bytes;
@@ -300,8 +300,7 @@ static void tell_unlisted(const struct dd_options *options, const struct dd_coun
 
 uint64_t dd_summary_tell(const struct dd_summary *all, const struct dd_options *options,
 			 const simidx_dedup *dedup, const struct dd_again *again,
-			 const struct dd_output *output,
-			 int remember)
+			 struct dd_output *output, int remember)
 {
 	simidx_dedup_counts counts = { .size = sizeof(counts) };
 	const struct dd_counts *written = dd_output_counts(output);

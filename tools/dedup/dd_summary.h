@@ -43,7 +43,7 @@ void dd_summary_look(struct dd_summary *all, const struct dd_options *options,
  * @param bytes  read of all inputs
  */
 void dd_summary_progress(struct dd_summary *all, const struct dd_options *options, uint64_t bytes,
-			 const struct dd_output *output);
+			 struct dd_output *output);
 
 /**
  * After 10,000 documents, and again after ten times as many: warn if the run is likely to end for
@@ -72,7 +72,6 @@ int dd_summary_tell_full(const struct dd_summary *all, const struct dd_options *
  */
 uint64_t dd_summary_tell(const struct dd_summary *all, const struct dd_options *options,
 			 const simidx_dedup *dedup, const struct dd_again *again,
-			 const struct dd_output *output,
-			 int remember);
+			 struct dd_output *output, int remember);
 
 #endif /* DD_SUMMARY_H */

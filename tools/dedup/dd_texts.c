@@ -19,52 +19,28 @@
 /* Room for a text that is kept for the next one. */
 #define KEEP_ROOM ((size_t)1 << 20)
 
-struct dd_texts {
-	struct dd_files *files;
-	struct dd_facts *facts;
-	simidx_dedup *dedup;
-	struct dd_again *again;
-	uint64_t most;              /* bytes of memory for a text */
-	struct in_room room[SEATS]; /* of texts that were put aside */
-};
-
-struct dd_texts *dd_texts_new(const struct dd_options *options, struct dd_files *files,
-			      struct dd_facts *facts, simidx_dedup *dedup, uint64_t memory)
+int dd_texts_begin(struct dd_texts *texts, const struct dd_work *work, uint64_t memory)
 {
-	struct dd_texts *texts = calloc(1, sizeof(*texts));
-
-	if (texts)
-		texts->again = dd_again_open(files, &options->inputs.columns, SEATS);
-	if (!texts || !texts->again) {
-		tl_error("out of memory");
-		free(texts);
-		return NULL;
-	}
-	texts->files = files;
-	texts->facts = facts;
-	texts->dedup = dedup;
-	texts->most = memory / SHARE;
-	simidx_dedup_limit(dedup, memory - SEATS * texts->most);
-	return texts;
+	*texts = (struct dd_texts){ .work = work, .most = memory / SHARE };
+	texts->again = dd_again_open(work->files, &work->options->inputs.columns, SEATS);
+	simidx_dedup_limit(work->dedup, memory - SEATS * texts->most);
+	return texts->again ? 0 : tl_error("out of memory");
 }
 
 void dd_texts_free(struct dd_texts *texts)
 {
-	if (!texts)
-		return;
 	dd_again_close(texts->again);
 	for (int i = 0; i < SEATS; i++)
 		free(texts->room[i].bytes);
-	free(texts);
 }
 
 /* Whether there is memory for what a row takes until its text is at hand. */
 static int has_room(const struct dd_texts *texts, const struct dd_fact *fact)
 {
+	const struct in_format *format = dd_files_format(texts->work->files, fact->name.file);
 	uint64_t size = fact->length > fact->size ? fact->length : fact->size;
 
-	return size <= dd_memory_row(texts->most,
-				     dd_files_format(texts->files, fact->name.file)->is_whole);
+	return size <= dd_memory_row(texts->most, format->is_whole);
 }
 
 static int read_again(struct dd_texts *texts, unsigned seat, const struct dd_fact *fact,
@@ -97,16 +73,16 @@ int dd_texts_get(struct dd_texts *texts, unsigned seat, const struct dd_fact *fa
 
 	*text = (struct dd_text){ NULL, 0 };
 	/* Of a file that is no text there is none. */
-	if (!dd_files_format(texts->files, fact->name.file)->next || !has_room(texts, fact))
+	if (!dd_files_format(texts->work->files, fact->name.file)->next || !has_room(texts, fact))
 		return 0;
 	if (fact->length) {
 		code = read_again(texts, seat, fact, text);
 	} else if (fact->text) {
-		code = dd_facts_text(texts->facts, fact, &texts->room[seat]);
+		code = dd_facts_text(texts->work->facts, fact, &texts->room[seat]);
 		text->bytes = texts->room[seat].bytes;
 		text->size = fact->size;
 	} else if (near) {
-		code = dd_texts_find(texts->dedup, near, text);
+		code = dd_texts_find(texts->work->dedup, near, text);
 		/* The library has one of these at a time. */
 		if (text->bytes && in_room_have(&texts->room[seat], text->size + 1))
 			return tl_error("out of memory");

@@ -9,11 +9,7 @@
 #ifndef DD_TEXTS_H
 #define DD_TEXTS_H
 
-#include "dedup/dd_facts.h"
-#include "dedup/dd_files.h"
-#include "dedup/dd_options.h"
-
-struct dd_texts;
+#include "dedup/dd_work.h"
 
 /** A text, or nothing. */
 struct dd_text {
@@ -21,17 +17,23 @@ struct dd_text {
 	size_t size;
 };
 
-/**
- * Begin.
- *
- * @param dedup   has decided, and adds nothing any more
- * @param memory  bytes for two texts and the work at them
- * @return NULL with a message
- */
-struct dd_texts *dd_texts_new(const struct dd_options *options, struct dd_files *files,
-			      struct dd_facts *facts, simidx_dedup *dedup, uint64_t memory);
+/** All zero is none, and can be freed. */
+struct dd_texts {
+	const struct dd_work *work;
+	struct dd_again *again;
+	uint64_t most;          /* bytes of memory for a text */
+	struct in_room room[2]; /* of texts that were put aside, for each seat */
+};
 
-/** Free. NULL is allowed. */
+/**
+ * Begin, when all is decided.
+ *
+ * @param memory  bytes for two texts and the work at them
+ * @return 0, or TL_TROUBLE with a message
+ */
+int dd_texts_begin(struct dd_texts *texts, const struct dd_work *work, uint64_t memory);
+
+/** Free what it holds. */
 void dd_texts_free(struct dd_texts *texts);
 
 /**
