@@ -32,6 +32,19 @@ void tl_json_close(struct tl_json *json, char bracket)
 	json->comma = 1;
 }
 
+struct tl_json tl_json_line(FILE *out)
+{
+	struct tl_json json = { .out = out };
+
+	tl_json_open(&json, NULL, '{');
+	return json;
+}
+
+void tl_json_end(struct tl_json *json)
+{
+	fputs("}\n", json->out);
+}
+
 void tl_json_unsigned(struct tl_json *json, const char *key, uint64_t value)
 {
 	begin(json, key, "");

@@ -31,6 +31,12 @@ void tl_json_open(struct tl_json *json, const char *key, char bracket);
 /** End an object ('}') or an array (']'). */
 void tl_json_close(struct tl_json *json, char bracket);
 
+/** Begin an object that is a line of its own. */
+struct tl_json tl_json_line(FILE *out);
+
+/** End it and its line. */
+void tl_json_end(struct tl_json *json);
+
 /** A whole number. */
 void tl_json_unsigned(struct tl_json *json, const char *key, uint64_t value);
 

@@ -71,9 +71,3 @@ void dd_columns_document(FILE *out, const char *label, size_t size, uint64_t id)
 	else
 		fprintf(out, "id %" PRIu64, id);
 }
-
-void dd_columns_json_end(struct tl_json *json)
-{
-	tl_json_close(json, '}');
-	putc('\n', json->out);
-}

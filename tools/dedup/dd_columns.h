@@ -40,7 +40,4 @@ void dd_columns_json_similarity(struct tl_json *json, enum simidx_dedup_kind kin
 /** A document of an index: its label, escaped, or if that is NULL its id. */
 void dd_columns_document(FILE *out, const char *label, size_t size, uint64_t id);
 
-/** End an object and its line. */
-void dd_columns_json_end(struct tl_json *json);
-
 #endif /* DD_COLUMNS_H */

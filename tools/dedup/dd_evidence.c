@@ -146,9 +146,8 @@ static int put_line(const struct dd_evidence *evidence, FILE *out, const struct 
 	/* Equal texts have a rule of their own. */
 	const struct dd_similarity similarity = { reason->near.similarity,
 						  reason->near.flags & SIMIDX_DEDUP_ESTIMATE };
-	struct tl_json json = { .out = out };
+	struct tl_json json = tl_json_line(out);
 
-	tl_json_open(&json, NULL, '{');
 	dd_columns_json_similarity(&json, evidence->work->kind, similarity);
 	if (evidence->work->kind == SIMIDX_DEDUP_TEXTS && !evidence->work->options->no_verify)
 		tl_json_real(&json, "limit", 100 * evidence->work->options->similarity);
@@ -158,7 +157,7 @@ static int put_line(const struct dd_evidence *evidence, FILE *out, const struct 
 	if (json_other(evidence, &json, reason))
 		return TL_TROUBLE;
 	json_excerpts(evidence, &json, reason);
-	dd_columns_json_end(&json);
+	tl_json_end(&json);
 	return 0;
 }
 

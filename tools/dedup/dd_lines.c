@@ -82,14 +82,13 @@ static void put_removable(struct dd_lines *lines, const struct dd_where *place)
 static void put_json(const struct dd_lines *lines, uint64_t group,
 		     struct dd_similarity similarity, int is_kept, const struct dd_where *place)
 {
-	struct tl_json json = { .out = stdout };
+	struct tl_json json = tl_json_line(stdout);
 
-	tl_json_open(&json, NULL, '{');
 	tl_json_unsigned(&json, "group", group);
 	dd_columns_json_similarity(&json, lines->work->kind, similarity);
 	tl_json_bool(&json, "keep", is_kept);
 	json_place(&json, place);
-	dd_columns_json_end(&json);
+	tl_json_end(&json);
 }
 
 /* A line; for a person in columns of the same width, with titles. */

@@ -62,7 +62,7 @@ int dd_pairs_put(struct dd_pairs *pairs, FILE *out, const simidx_dedup_near *nea
 {
 	const struct dd_similarity similarity = { near->similarity, near->flags };
 	struct dd_fact fact = dd_fact_of(row), other = { .label = NULL };
-	struct tl_json json = { .out = out };
+	struct tl_json json;
 
 	if (keeper->name &&
 	    dd_keepers_fact(pairs->work->keepers, near->keeper, NULL, &pairs->label, &other))
@@ -83,9 +83,9 @@ int dd_pairs_put(struct dd_pairs *pairs, FILE *out, const simidx_dedup_near *nea
 		putc('\n', out);
 		return 0;
 	}
-	tl_json_open(&json, NULL, '{');
+	json = tl_json_line(out);
 	dd_columns_json_similarity(&json, pairs->work->kind, similarity);
 	json_pair(pairs, &json, &fact, keeper, &other);
-	dd_columns_json_end(&json);
+	tl_json_end(&json);
 	return 0;
 }

@@ -96,11 +96,10 @@ static void put_texts(struct tl_json *json, const simidx_dedup *dedup)
 static int write_summary(struct dd_report *report, int code, const struct dd_summary *all,
 			 const struct dd_output *output, const simidx_dedup *dedup, uint64_t bytes)
 {
-	struct tl_json json = { .out = report->summary };
+	struct tl_json json = tl_json_line(report->summary);
 	static const struct dd_counts none;
 	double rows = (double)(all->documents + all->rejected);
 
-	tl_json_open(&json, NULL, '{');
 	tl_json_signed(&json, "exit", code);
 	tl_json_string(&json, "write", way(report->options));
 	tl_json_unsigned(&json, "rows", all->documents + all->rejected);
@@ -116,8 +115,7 @@ static int write_summary(struct dd_report *report, int code, const struct dd_sum
 	tl_json_real(&json, "rows_per_s", all->seconds > 0 ? rows / all->seconds : 0);
 	tl_json_unsigned(&json, "bytes", bytes);
 	tl_json_unsigned(&json, "peak_rss", tl_report_peak());
-	tl_json_close(&json, '}');
-	putc('\n', report->summary);
+	tl_json_end(&json);
 	if (tl_report_close(report->summary))
 		return tl_error("%s: cannot write the summary: %s", report->options->summary,
 				strerror(errno));

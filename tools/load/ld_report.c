@@ -61,9 +61,8 @@ static void put_phases(struct tl_json *json, const struct ld_report *report)
 static int write_summary(struct ld_report *report, int code)
 {
 	double seconds = tl_seconds() - report->started;
-	struct tl_json json = { .out = report->summary };
+	struct tl_json json = tl_json_line(report->summary);
 
-	tl_json_open(&json, NULL, '{');
 	tl_json_signed(&json, "exit", code);
 	tl_json_string(&json, "write", report->way);
 	tl_json_unsigned(&json, "rows", report->rows);
@@ -93,8 +92,7 @@ static int write_summary(struct ld_report *report, int code)
 	tl_json_unsigned(&json, "peak_rss", tl_report_peak());
 	tl_json_unsigned(&json, "index_bytes", report->index_bytes);
 	put_phases(&json, report);
-	tl_json_close(&json, '}');
-	putc('\n', report->summary);
+	tl_json_end(&json);
 	if (tl_report_close(report->summary))
 		return tl_error("%s: cannot write the summary: %s", report->options->summary,
 				strerror(errno));

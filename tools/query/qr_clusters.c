@@ -59,11 +59,11 @@ static void print_member(const struct printing *p, const simidx_member *m)
 
 static void json_member(const struct printing *p, const simidx_member *m)
 {
-	struct tl_json json = { .out = stdout };
+	struct tl_json json;
 
 	if (options.drop_list && m->is_keeper)
 		return;
-	tl_json_open(&json, NULL, '{');
+	json = tl_json_line(stdout);
 	if (options.drop_list) {
 		if (m->id == SIMIDX_NO_ID)
 			qr_json_fingerprint(&json, "fp", m->fp, p->run.ctx->info.bits);

@@ -27,7 +27,7 @@ static struct options {
 static int print_report(const struct qr_context *ctx, const char *path,
 			const simidx_compact_report *report)
 {
-	struct tl_json json = { .out = stdout };
+	struct tl_json json;
 
 	if (!ctx->json) {
 		tl_notice("%s: compacted: %s bytes before, %s bytes now, %s", path,
@@ -35,7 +35,7 @@ static int print_report(const struct qr_context *ctx, const char *path,
 			  tl_counted(report->documents, "document", "documents"));
 		return TL_OK;
 	}
-	tl_json_open(&json, NULL, '{');
+	json = tl_json_line(stdout);
 	tl_json_unsigned(&json, "documents", report->documents);
 	tl_json_unsigned(&json, "old_bytes", report->old_bytes);
 	tl_json_unsigned(&json, "new_bytes", report->new_bytes);

@@ -130,7 +130,7 @@ static int fail(const struct deletion *d, const simidx_error *err)
 /* Returns the exit code. */
 static int tell_older(const struct deletion *d, uint64_t count, int is_dry)
 {
-	struct tl_json json = { .out = stdout };
+	struct tl_json json;
 	char cut[TL_TIME_SIZE];
 
 	tl_time_write(d->cut, cut);
@@ -140,7 +140,7 @@ static int tell_older(const struct deletion *d, uint64_t count, int is_dry)
 			  is_dry ? "; nothing has changed" : " deleted");
 		return TL_OK;
 	}
-	tl_json_open(&json, NULL, '{');
+	json = tl_json_line(stdout);
 	tl_json_string(&json, "older_than", cut);
 	tl_json_unsigned(&json, is_dry ? "old" : "deleted", count);
 	return qr_json_end(&json);
@@ -271,7 +271,7 @@ static int delete_all(struct deletion *d, simidx_error *err)
 
 static int tell_keys(const struct deletion *d)
 {
-	struct tl_json json = { .out = stdout };
+	struct tl_json json;
 	uint64_t missing = 0, deleted;
 
 	for (size_t i = 0; i < d->n_keys; i++) {
@@ -287,7 +287,7 @@ static int tell_keys(const struct deletion *d)
 	}
 	deleted = d->n_keys - missing;
 	if (d->ctx->json) {
-		tl_json_open(&json, NULL, '{');
+		json = tl_json_line(stdout);
 		tl_json_unsigned(&json, "deleted", deleted);
 		tl_json_unsigned(&json, "missing", missing);
 		if (qr_json_end(&json))

@@ -65,9 +65,8 @@ static void put_choice(struct tl_json *json, const char *key, const simidx_choic
 static void print_json(const struct qr_context *ctx, const struct qr_query *query,
 		       const simidx_explanation *e, double microseconds)
 {
-	struct tl_json json = { .out = stdout };
+	struct tl_json json = tl_json_line(stdout);
 
-	tl_json_open(&json, NULL, '{');
 	qr_json_query(&json, query, ctx->info.bits);
 	put_choice(&json, "chosen", &e->choices[0]);
 	tl_json_open(&json, "rejected", '[');

@@ -42,9 +42,8 @@ static void put_next_id(struct tl_json *json, const simidx_info *info)
 
 int qr_full_first(const simidx_info *info, const struct qr_mark *mark)
 {
-	struct tl_json json = { .out = stdout };
+	struct tl_json json = tl_json_line(stdout);
 
-	tl_json_open(&json, NULL, '{');
 	tl_json_string(&json, "format", IN_FULL_FORMAT);
 	tl_json_unsigned(&json, "version", IN_FULL_VERSION);
 	tl_json_unsigned(&json, "bits", info->bits);
@@ -74,9 +73,8 @@ int qr_full_first(const simidx_info *info, const struct qr_mark *mark)
 
 int qr_full_last(uint64_t documents)
 {
-	struct tl_json json = { .out = stdout };
+	struct tl_json json = tl_json_line(stdout);
 
-	tl_json_open(&json, NULL, '{');
 	tl_json_unsigned(&json, "documents", documents);
 	return qr_json_end(&json);
 }

@@ -10,8 +10,7 @@
 
 int qr_json_end(struct tl_json *json)
 {
-	tl_json_close(json, '}');
-	putc('\n', json->out);
+	tl_json_end(json);
 	return qr_print_failed(json->out);
 }
 
@@ -82,7 +81,7 @@ int qr_json_results(FILE *out, const struct qr_context *ctx, const struct qr_que
 	int has_matches = query->show == QR_SHOW_MATCHES;
 
 	if (!begun) {
-		tl_json_open(&json, NULL, '{');
+		json = tl_json_line(out);
 		qr_json_query(&json, query, ctx->info.bits);
 		if (query->show == QR_SHOW_COUNT)
 			tl_json_unsigned(&json, "count", results->count);
@@ -104,9 +103,8 @@ int qr_json_results(FILE *out, const struct qr_context *ctx, const struct qr_que
 int qr_json_document(const struct qr_context *ctx, const simidx_match *document, const void *note,
 		     size_t note_size)
 {
-	struct tl_json json = { .out = stdout };
+	struct tl_json json = tl_json_line(stdout);
 
-	tl_json_open(&json, NULL, '{');
 	put_id(&json, document);
 	tl_json_bytes(&json, "label", document->label, document->label_size);
 	qr_json_fingerprint(&json, "fp", document->fp, ctx->info.bits);
@@ -121,9 +119,8 @@ int qr_json_document(const struct qr_context *ctx, const simidx_match *document,
 
 int qr_json_problem(const simidx_problem *problem)
 {
-	struct tl_json json = { .out = stdout };
+	struct tl_json json = tl_json_line(stdout);
 
-	tl_json_open(&json, NULL, '{');
 	tl_json_bytes(&json, "table", problem->table, strlen(problem->table));
 	tl_json_bytes(&json, "text", problem->text, strlen(problem->text));
 	return qr_json_end(&json);
@@ -131,9 +128,8 @@ int qr_json_problem(const simidx_problem *problem)
 
 int qr_json_loss(const char *kind, const simidx_loss *loss)
 {
-	struct tl_json json = { .out = stdout };
+	struct tl_json json = tl_json_line(stdout);
 
-	tl_json_open(&json, NULL, '{');
 	tl_json_string(&json, "kind", kind);
 	if (loss->table)
 		tl_json_string(&json, "table", loss->table);

@@ -46,10 +46,9 @@ static void print_pair(const struct printing *p, const simidx_pair *pair)
 
 static int json_pair(const struct printing *p, const simidx_pair *pair)
 {
-	struct tl_json json = { .out = stdout };
+	struct tl_json json = tl_json_line(stdout);
 	int has_ids = pair->id_a != SIMIDX_NO_ID;
 
-	tl_json_open(&json, NULL, '{');
 	if (has_ids)
 		tl_json_unsigned(&json, "id1", pair->id_a);
 	qr_json_fingerprint(&json, "fp1", pair->fp_a, p->run.ctx->info.bits);
@@ -119,9 +118,8 @@ static void json_ids(struct tl_json *json, const char *key, const uint64_t *ids,
 
 static void json_group(const struct printing *p, const simidx_pair_group *g)
 {
-	struct tl_json json = { .out = stdout };
+	struct tl_json json = tl_json_line(stdout);
 
-	tl_json_open(&json, NULL, '{');
 	qr_json_fingerprint(&json, "fp1", g->fp_a, p->run.ctx->info.bits);
 	qr_json_fingerprint(&json, "fp2", g->fp_b, p->run.ctx->info.bits);
 	tl_json_unsigned(&json, "distance", g->distance);

@@ -65,9 +65,8 @@ static void print_notes(void)
 
 static int print_json(const simidx_prediction *one)
 {
-	struct tl_json json = { .out = stdout };
+	struct tl_json json = tl_json_line(stdout);
 
-	tl_json_open(&json, NULL, '{');
 	tl_json_string(&json, "plan", one->plan);
 	tl_json_unsigned(&json, "documents", request.documents);
 	tl_json_unsigned(&json, "bits", request.bits);

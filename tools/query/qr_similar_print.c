@@ -163,9 +163,8 @@ static void json_feature(struct tl_json *json, const struct qr_feature *feature)
 
 void qr_similar_json(const struct qr_similar *s)
 {
-	struct tl_json json = { .out = stdout };
+	struct tl_json json = tl_json_line(stdout);
 
-	tl_json_open(&json, NULL, '{');
 	tl_json_string(&json, "profile", s->profile);
 	tl_json_open(&json, "texts", '[');
 	json_text(&json, s, 0);

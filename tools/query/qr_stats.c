@@ -275,9 +275,8 @@ static void put_table(struct tl_json *json, const struct table *table, const sim
 
 static int print_json(const struct qr_context *ctx, const struct table *tables, size_t n)
 {
-	struct tl_json json = { .out = stdout };
+	struct tl_json json = tl_json_line(stdout);
 
-	tl_json_open(&json, NULL, '{');
 	put_info(&json, &ctx->info, n > 0);
 	if (n && ctx->info.flags & SIMIDX_CREATE_FP2)
 		tl_json_unsigned(&json, "unknown_fp2", unknown_fp2(tables, n));
