@@ -155,8 +155,6 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_labels.h \
 	tools/dedup/dd_keepers.c \
 	tools/dedup/dd_keepers.h \
-	tools/dedup/dd_largest.c \
-	tools/dedup/dd_largest.h \
 	tools/dedup/dd_lines.c \
 	tools/dedup/dd_lines.h \
 	tools/dedup/dd_mark.c \
@@ -198,14 +196,8 @@ tools_simidx_dedup_LDADD = tools/libdedup.a $(dedup_libs)
 tools_libload_a_SOURCES = \
 	tools/load/ld_change.c \
 	tools/load/ld_change.h \
-	tools/load/ld_decided.c \
-	tools/load/ld_decided.h \
 	tools/load/ld_check.c \
 	tools/load/ld_check.h \
-	tools/load/ld_commit.c \
-	tools/load/ld_commit.h \
-	tools/load/ld_create.c \
-	tools/load/ld_create.h \
 	tools/load/ld_emit.c \
 	tools/load/ld_emit.h \
 	tools/load/ld_end.c \

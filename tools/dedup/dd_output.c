@@ -5,10 +5,11 @@
 
 #include "common/tl_emit.h"
 #include "common/tl_msg.h"
+#include "common/tl_number.h"
 #include "common/tl_output.h"
 #include "common/tl_term.h"
+#include "common/tl_utf8.h"
 #include "dedup/dd_check.h"
-#include "dedup/dd_largest.h"
 #include "dedup/dd_pairs.h"
 #include "dedup/dd_resume.h"
 #include "dedup/dd_shards.h"
@@ -18,6 +19,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Groups of which fewer were left out are no news. */
+#define LEAST_LEFT_OUT 10
+
+/* Above both there is a warning: documents, and percent of all. */
+#define MANY 1000
+#define MANY_PERCENT 1
+
+/* Characters of an excerpt. */
+#define EXCERPT 60
 
 struct dd_output {
 	struct dd_work *work;
@@ -458,16 +469,82 @@ int dd_output_finish(struct dd_output *output, uint64_t memory)
 	       dd_evidence_release(&output->evidence) : code;
 }
 
+/* ---- what is told in the end ---- */
+
+/* A line: how many, for what, and how that begins. */
+static void put_group(FILE *out, const struct dd_work *work, struct dd_texts *texts,
+		      const struct dd_large *group)
+{
+	struct dd_text is = { NULL, 0 };
+	const char *text;
+	size_t size, shown;
+
+	fprintf(out, "%9s  ", tl_count(group->n));
+	dd_keepers_put_large(out, work->keepers, group);
+	if (group->has_fact ? dd_texts_get(texts, 0, &group->fact, &group->near, &is) != 0 :
+			      simidx_dedup_text(work->dedup, &group->near, &is.bytes, &is.size,
+						NULL))
+		return;
+	text = is.bytes;
+	size = text ? is.size : 0;
+	if (!size)
+		return;
+	shown = tl_utf8_forward(text, size, 0, EXCERPT);
+	fputs("  ", out);
+	/* The message escapes what is no text; here only what would cut it short. */
+	for (size_t i = 0; i < shown; i++)
+		putc(text[i] == '\n' || text[i] == '\r' || text[i] == '\t' || !text[i] ? ' ' :
+											 text[i],
+		     out);
+	fputs(shown < size ? "..." : "", out);
+}
+
+static void warn(const struct dd_work *work, const struct dd_large *group, uint64_t documents)
+{
+	char *name = NULL;
+	size_t size;
+	FILE *out = open_memstream(&name, &size);
+
+	if (out) {
+		dd_keepers_put_large(out, work->keepers, group);
+		fclose(out);
+	}
+	tl_error("warning: %s of all documents (%.1f %%) are left out for one, %s: if that is a "
+		 "template, they may be no copies (--evidence shows them%s)",
+		 tl_count(group->n), 100.0 * (double)group->n / (double)documents,
+		 name ? name : "?", !work->options->index && dd_keepers_is_own(group) ?
+					    ", --max-group keeps them" :
+					    "");
+	free(name);
+}
+
 /* The largest groups, by what stays. */
 static void tell_largest(struct dd_output *output, uint64_t documents)
 {
 	struct dd_groups *groups = &output->groups;
+	const struct dd_large *group = groups->large;
 
 	if (!output->work->dedup)
 		return;
 	if (!output->has_groups)
 		groups->n_large = dd_keepers_largest(&output->keepers, groups->large);
-	dd_largest_tell(output->work, &groups->texts, groups->large, groups->n_large, documents);
+	for (size_t i = 0; i < groups->n_large && group[i].n >= LEAST_LEFT_OUT; i++) {
+		char *line = NULL;
+		size_t size;
+		FILE *out = open_memstream(&line, &size);
+
+		if (!out)
+			return;
+		put_group(out, output->work, &groups->texts, &group[i]);
+		fclose(out);
+		if (!i)
+			tl_notice("the largest groups, by how many are left out for one document:");
+		tl_notice("%s", line);
+		free(line);
+	}
+	for (size_t i = 0; i < groups->n_large; i++)
+		if (group[i].n > MANY && group[i].n * 100 > documents * MANY_PERCENT)
+			warn(output->work, &group[i], documents);
 }
 
 void dd_output_tell(struct dd_output *output, uint64_t documents)

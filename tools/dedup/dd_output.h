@@ -101,7 +101,13 @@ int dd_output_finish(struct dd_output *output, uint64_t memory);
 /** What was counted; valid as long as `output`. */
 const struct dd_counts *dd_output_counts(const struct dd_output *output);
 
-/** Notices of the largest groups of so many documents, and of what --evidence has got. */
+/**
+ * Tell of the largest groups of which ten or more documents were left out, each with the beginning
+ * of the text that stays, and of what --evidence has got. Warn if for one more than 1,000 were left
+ * out, and more than 1 % of all; the warning is printed also where notices are not wanted.
+ *
+ * @param documents  of the run
+ */
 void dd_output_tell(struct dd_output *output, uint64_t documents);
 
 #endif /* DD_OUTPUT_H */

@@ -5,7 +5,6 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
-#include "load/ld_emit.h"
 #include "load/ld_end.h"
 #include "load/ld_read.h"
 #include "load/ld_steps.h"

@@ -7,9 +7,7 @@
  *	ld_run     a load from its beginning to the summary
  *	ld_read    rows of the inputs, in their order
  *	ld_store   what becomes of a row
- *	ld_steps   from one state to the next: begin, rebuild, show, finish
- *	ld_create  a new index
- *	ld_commit  a commit, and the mark that it stores
+ *	ld_steps   from one state to the next: begin, commit, rebuild, show, finish
  *	ld_end     how a load that fails is told
  *	ld_target  the index, with its writer or loader
  */
@@ -17,7 +15,7 @@
 #ifndef LD_RUN_H
 #define LD_RUN_H
 
-#include "load/ld_decided.h"
+#include "load/ld_emit.h"
 #include "load/ld_full.h"
 #include "load/ld_mark.h"
 #include "load/ld_merger.h"
@@ -55,7 +53,7 @@ struct ld_run {
 	uint64_t all_bytes_apart; /* labels and notes of those */
 	int space_checked;        /* it was seen whether what is to come will fit */
 
-	/* ld_commit: since the last commit */
+	/* ld_steps: since the last commit */
 	uint64_t uncommitted;      /* rows that were given to the writer */
 	uint64_t touched;          /* of these, rows that gave their time to a document */
 	uint64_t bytes_apart;      /* of labels and notes */

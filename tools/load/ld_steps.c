@@ -5,8 +5,6 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
-#include "load/ld_commit.h"
-#include "load/ld_create.h"
 #include "load/ld_end.h"
 
 #include <errno.h>
@@ -20,6 +18,15 @@
 /* What tells how much is to come: the reader is ahead by a buffer, which must not matter. */
 #define SAMPLE_ROWS 10000
 #define SAMPLE_BYTES 4000000
+
+/* A batch ends early when it has so many bytes of labels: LMDB keeps them in memory. */
+#define BATCH_BYTES_APART ((uint64_t)16 << 20)
+
+/* The clock is looked at after so many rows. */
+#define CLOCK_ROWS 64
+
+/* A writer commits after so many seconds. */
+#define COMMIT_SECONDS 5
 
 /* After so many milliseconds without input a writer commits what it has. */
 #define PAUSE_MS 1000
@@ -37,6 +44,112 @@ static uint64_t rows_left(const struct ld_run *run)
 	return (uint64_t)((double)run->report.rows * (double)(total - bytes) / (double)bytes);
 }
 
+/* ---- commits, with a mark of how far the load has come ---- */
+
+int ld_steps_is_due(const struct ld_run *run)
+{
+	return run->uncommitted >= run->options->commit || run->bytes_apart >= BATCH_BYTES_APART ||
+	       (run->uncommitted && run->mark.total % CLOCK_ROWS == 0 &&
+		tl_seconds() - run->committed_at >= COMMIT_SECONDS);
+}
+
+/*
+ * What the next commit, or the loader if it is not NULL, has to store besides documents: how far
+ * the load has come, or in the end the mark that a full dump has brought from its index.
+ */
+static int set_mark(struct ld_run *run, simidx_loader *loader, const struct ld_mark *mark)
+{
+	const struct ld_full *full = &run->full;
+	simidx_writer *writer = run->target.writer;
+	simidx_error err;
+	int rc;
+
+	if (mark->files != LD_MARK_COMPLETE || !full->mark_size)
+		return ld_mark_set(run->options, writer, loader, mark);
+	rc = loader ? simidx_loader_set_mark(loader, full->mark, full->mark_size, &err)
+		    : simidx_writer_set_mark(writer, full->mark, full->mark_size, &err);
+	return rc ? ld_end_fail(run, &err) : 0;
+}
+
+/*
+ * With a mark, also if nothing else is to be stored. What was put is lost when a commit fails,
+ * so only one without anything put can be tried again.
+ */
+static int commit(struct ld_run *run, const struct ld_mark *mark)
+{
+	struct ld_target *target = &run->target;
+	uint64_t pending = simidx_writer_pending(target->writer);
+	simidx_info info = SIMIDX_INFO_INIT;
+	simidx_error err;
+	int rc, goes_on;
+
+	/* Others may have added and deleted some, but not since the writer has the lock. */
+	if (pending && ld_target_grows(target) && simidx_get_info(target->index, &info, &err))
+		return ld_end_fail(run, &err);
+	do {
+		rc = set_mark(run, NULL, mark);
+		if (rc)
+			return rc;
+		if (mark->files == LD_MARK_COMPLETE)
+			rc = ld_full_reserve(&run->full, target, &err);
+		if (!rc)
+			rc = simidx_writer_commit(target->writer, &err);
+		/* Others were first each time: all but some rows are stored, and not the mark. */
+		goes_on = rc == SIMIDX_E_BUSY && pending && target->rejudges;
+		if (goes_on)
+			pending = 0;
+		else
+			goes_on = !pending && ld_target_again(target, rc, &err);
+	} while (goes_on);
+	if (rc == SIMIDX_E_UNKNOWN && pending)
+		run->is_unknown = 1;
+	if (!rc) {
+		ld_decided_end(&run->decided, run->options, &run->report);
+		rc = ld_emit_flush(run->options);
+		if (rc)
+			return rc;
+	}
+	if (run->is_unknown && ld_target_grows(target)) {
+		run->without = info.documents;
+		run->with = run->without + pending - run->touched;
+	}
+	return rc ? ld_end_fail(run, &err) : 0;
+}
+
+/*
+ * Before the first row: commit where the load begins. The mark of an earlier load must not be taken
+ * for one of this load, even if this one is killed before its first commit.
+ */
+static int commit_start(struct ld_run *run)
+{
+	struct ld_mark begin = run->mark;
+
+	begin.files = run->start.files;
+	begin.rows = run->start.rows;
+	begin.total = run->start.total;
+	return commit(run, &begin);
+}
+
+/* Commit what the writer has. */
+static int commit_rows(struct ld_run *run)
+{
+	uint64_t stored = ld_target_stored(&run->target);
+	int rc = ld_emit_flush(run->options);
+
+	if (!rc)
+		rc = commit(run, &run->mark);
+	/* If only the merge failed that a commit may end with, the documents are stored. */
+	if (!rc || ld_target_stored(&run->target) > stored) {
+		run->rows_committed = run->mark.total;
+		run->report.touched += run->touched;
+	}
+	run->touched = 0;
+	run->bytes_apart = 0;
+	run->uncommitted = 0;
+	run->committed_at = tl_seconds();
+	return rc;
+}
+
 /* ---- begin: CLOSED to INSERTING or BUILDING ---- */
 
 static int begin(struct ld_run *run, int is_text)
@@ -46,7 +159,7 @@ static int begin(struct ld_run *run, int is_text)
 	int code = 0;
 
 	if (!target->index)
-		code = ld_create(target, is_text || tl_text_is_given(&options->text));
+		code = ld_target_create(target, is_text || tl_text_is_given(&options->text));
 	if (!code && !target->is_new &&
 	    (options->write == LD_WRITE_REBUILD || options->from.n))
 		code = ld_target_rebuild(target, ld_from_documents(&target->from));
@@ -74,7 +187,7 @@ int ld_steps_before_row(struct ld_run *run, const struct in_row *row)
 	 */
 	if (run->resumes)
 		code = ld_mark_check(target, &run->start, &run->failure);
-	return code ? code : ld_commit_start(run);
+	return code ? code : commit_start(run);
 }
 
 /* ---- rebuild: INSERTING to BUILDING ---- */
@@ -128,7 +241,7 @@ int ld_steps_before_put(struct ld_run *run)
 
 int ld_steps_commit(struct ld_run *run)
 {
-	int code = ld_commit(run);
+	int code = commit_rows(run);
 
 	if (!code && run->options->merge == LD_MERGE_BESIDE && !is_too_much(run) &&
 	    simidx_writer_merge_state(run->target.writer) & SIMIDX_MERGE_DUE)
@@ -153,7 +266,7 @@ static int pauses(int fd, int milliseconds)
 /* Milliseconds until the next commit is due, but at least and at most so many. */
 static int wait_for(const struct ld_run *run, int least, int most)
 {
-	double left = (LD_COMMIT_SECONDS - (tl_seconds() - run->committed_at)) * 1000;
+	double left = (COMMIT_SECONDS - (tl_seconds() - run->committed_at)) * 1000;
 
 	return left > most ? most : left > least ? (int)left + 1 : least;
 }
@@ -189,7 +302,7 @@ static int build(struct ld_run *run, simidx_loader_report *report)
 	int rc = 0;
 
 	if (ld_has_inputs(run->options))
-		rc = ld_commit_mark(run, target->loader, &run->mark);
+		rc = set_mark(run, target->loader, &run->mark);
 	if (rc)
 		return rc;
 	rc = ld_full_reserve(&run->full, target, &err);

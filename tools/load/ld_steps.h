@@ -38,6 +38,9 @@ int ld_steps_before_row(struct ld_run *run, const struct in_row *row);
  */
 int ld_steps_before_put(struct ld_run *run);
 
+/** Whether the writer has had its rows for long enough, as others want to see them. */
+int ld_steps_is_due(const struct ld_run *run);
+
 /** Commit what the writer has, and merge beside if that is due. Returns 0 or an exit code. */
 int ld_steps_commit(struct ld_run *run);
 

@@ -6,8 +6,6 @@
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 #include "load/ld_change.h"
-#include "load/ld_commit.h"
-#include "load/ld_emit.h"
 #include "load/ld_end.h"
 #include "load/ld_steps.h"
 
@@ -342,7 +340,7 @@ int ld_store_item(void *ctx, const struct ld_item *item)
 				item->error ? item->error : simidx_strerror(item->code));
 	} else {
 		code = put(run, item);
-		if (!code && run->target.state == LD_INSERTING && ld_commit_is_due(run)) {
+		if (!code && run->target.state == LD_INSERTING && ld_steps_is_due(run)) {
 			code = ld_steps_commit(run);
 			/* What was looked up counted for the transaction that has ended. */
 			if (!code && run->n_ahead)

@@ -76,14 +76,14 @@ int ld_target_extractor(struct ld_target *target, simidx_text **text);
 int ld_target_insert(struct ld_target *target);
 
 /**
- * Open a loader.
+ * Make a new index: with a loader, unless it is to grow commit by commit. The target is LD_BUILDING
+ * then, or has an index that is open for a writer. That may be the one of another load which was
+ * quicker.
  *
- * @param create  of a new index; NULL: of what is there and all that comes
- * @param rows    documents that are still to come, about; 0 = not known
- * @return 0, also where another load was quicker and its index is open now; or TL_TROUBLE with a
- *         message
+ * @param of_texts  it is for texts
+ * @return 0, or TL_TROUBLE with a message
  */
-int ld_target_load(struct ld_target *target, const simidx_create_options *create, uint64_t rows);
+int ld_target_create(struct ld_target *target, int of_texts);
 
 /**
  * From LD_INSERTING, with nothing pending, or LD_CLOSED to LD_BUILDING: an index of what is there
