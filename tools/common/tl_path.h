@@ -39,7 +39,7 @@ void tl_path_hide_passwords(char *text);
  */
 int tl_path_is_missing(const char *path, simidx_error *err);
 
-/** Whether there is a regular file; a directory. Links are followed. */
+/** Whether there is a regular file, or a directory; links are followed. */
 int tl_path_is_file(const char *path);
 int tl_path_is_directory(const char *path);
 

@@ -25,16 +25,16 @@
 static void look_at_name(const struct dd_options *options)
 {
 	const struct in_files_options *inputs = &options->inputs;
-	const char *reason, *path = options->output;
+	const char *path = options->output;
 	const struct in_format *rows = inputs->format, *named;
 
 	if (!path)
 		return;
 	if (!rows && inputs->n_operands)
-		rows = in_format_of_path(inputs->operands[0], &reason);
+		rows = in_format_of_path(inputs->operands[0], NULL);
 	if (!rows || rows == &in_format_text)
 		return;
-	named = in_format_of_path(path, &reason);
+	named = in_format_of_path(path, NULL);
 	if (in_path_ends_in(path, ".json .parquet .xlsx .arrow") ||
 	    (named && named != &in_format_text && named != rows))
 		tl_notice("--output %s: rows are written as they came, in the format %s: name it "
@@ -46,14 +46,13 @@ static void look_at_missing(const struct dd_options *options)
 {
 	char **operands = options->inputs.operands;
 	const struct in_format *first, *second;
-	const char *reason;
 	int is_second;
 
 	if (options->inputs.n_operands != 2 || strcmp(operands[1], "-") == 0)
 		return;
 	is_second = access(operands[1], F_OK) == 0;
-	first = in_format_of_path(operands[0], &reason);
-	second = in_format_of_path(operands[1], &reason);
+	first = in_format_of_path(operands[0], NULL);
+	second = in_format_of_path(operands[1], NULL);
 	if (options->drop_list && is_second && access(operands[0], F_OK))
 		tl_notice("%s: is not there; --drop-list goes to standard output: > FILE",
 			  operands[0]);

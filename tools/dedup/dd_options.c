@@ -14,7 +14,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <simidx.h>
@@ -447,7 +446,7 @@ static int take_operands(struct dd_options *options, char **operands, size_t n)
 		if (n > 1 && !operands[i][strspn(operands[i], "/")])
 			return tl_usage_error("'%s' is the root directory, and separates nothing; "
 					      "--prefer DIR says what stays", operands[i]);
-		directories += tl_path_is_directory(operands[i]);
+		directories += (size_t)tl_path_is_directory(operands[i]);
 	}
 	if (n && directories == n && !inputs->recursive && !inputs->lists.n)
 		return tl_usage_error("%s: is a directory: -r reads the files in it", operands[0]);

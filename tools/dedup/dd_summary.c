@@ -198,11 +198,9 @@ static void write_bytes(const struct dd_options *options, const struct dd_counts
 
 static const struct in_format *first_format(const struct in_files_options *inputs)
 {
-	const char *reason;
-
 	if (inputs->format || !inputs->n_operands)
 		return inputs->format ? inputs->format : &in_format_text;
-	return in_format_of_path(inputs->operands[0], &reason);
+	return in_format_of_path(inputs->operands[0], NULL);
 }
 
 /* A stream may well have nothing near among fewer texts. */

@@ -323,7 +323,6 @@ static enum in_result next_walked(struct in_files *files, struct in_file *file)
 static enum in_result next_operand(struct in_files *files, struct in_file *file)
 {
 	char *path = files->options->operands[files->next_operand++], *roots[2] = { path, NULL };
-	const char *reason;
 
 	file->is_stdin = strcmp(path, "-") == 0;
 	if (!file->is_stdin && files->options->recursive && tl_path_is_directory(path)) {
@@ -336,7 +335,7 @@ static enum in_result next_operand(struct in_files *files, struct in_file *file)
 	file->below = last_part(path);
 	file->format = files->options->format;
 	if (!file->format)
-		file->format = in_format_of_path(path, &reason);
+		file->format = in_format_of_path(path, NULL);
 	return IN_ROW;
 }
 
@@ -400,8 +399,7 @@ static int check_format(const char *path, const struct in_format *format,
 static int check_contents(const char *path, const struct in_files_options *options)
 {
 	const struct in_format *asked = options->format;
-	const char *reason;
-	const struct in_format *format = asked ? asked : in_format_of_path(path, &reason);
+	const struct in_format *format = asked ? asked : in_format_of_path(path, NULL);
 	char odd[IN_LOOK_SIZE];
 
 	if (asked == &in_format_text ||
@@ -501,10 +499,9 @@ int in_files_check_lines(const struct in_files_options *options, const char *opt
 {
 	for (size_t i = 0; i < options->n_operands + (options->lists.n > 0); i++) {
 		const struct in_format *format = options->format;
-		const char *reason;
 
 		if (!format && i < options->n_operands)
-			format = in_format_of_path(options->operands[i], &reason);
+			format = in_format_of_path(options->operands[i], NULL);
 		if (format && format->is_binary)
 			return tl_usage_error("%s writes lines, and the rows of %s are none",
 					      option, format->name);
@@ -515,13 +512,12 @@ int in_files_check_lines(const struct in_files_options *options, const char *opt
 void in_files_tell_whole(const struct in_files_options *options, uint64_t texts, uint64_t most)
 {
 	const struct in_format *format = options->format;
-	const char *reason;
 
 	if (texts != options->n_operands || !texts || texts > most || options->recursive ||
 	    options->lists.n)
 		return;
 	if (!format)
-		format = in_format_of_path(options->operands[0], &reason);
+		format = in_format_of_path(options->operands[0], NULL);
 	if (format == &in_format_text)
 		in_look_tell_whole(options->operands[0]);
 }

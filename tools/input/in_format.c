@@ -70,7 +70,10 @@ const struct in_format *in_format_of_path(const char *path, const char **reason)
 {
 	const struct in_codec *codec = in_codec_of_path(path);
 	size_t n = stem_length(path);
+	const char *unwanted;
 
+	if (!reason)
+		reason = &unwanted;
 	*reason = codec ? in_codec_missing(codec) : NULL;
 	if (*reason)
 		return NULL;

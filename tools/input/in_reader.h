@@ -248,7 +248,8 @@ extern const char *const in_format_load_names[];
 /**
  * The format that a file name stands for. An ending of compression is left out of it.
  *
- * @param reason  set when the name is that of a format that cannot be read, else NULL
+ * @param reason  set when the name is that of a format that cannot be read, else to NULL; NULL is
+ *                allowed
  * @return a format (text for names that say nothing), or NULL with a reason
  */
 const struct in_format *in_format_of_path(const char *path, const char **reason);

@@ -123,8 +123,8 @@ static int is_fingerprint(const char *line, size_t n, unsigned bits)
 
 enum in_doubt in_doubt_text(const char *path, const struct in_row *row, unsigned bits)
 {
-	const char *at = row->text, *end = row->text + row->text_size, *newline, *reason;
-	const struct in_format *named = in_format_of_path(path, &reason);
+	const char *at = row->text, *end = row->text + row->text_size, *newline;
+	const struct in_format *named = in_format_of_path(path, NULL);
 	int n = 0;
 
 	if (in_path_ends_in(path, ".json"))

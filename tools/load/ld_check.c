@@ -27,10 +27,9 @@ static const char *reason_to_build(const struct ld_options *options)
 static int has_texts(const struct ld_options *options, const char *path)
 {
 	const struct in_format *format = options->inputs.format;
-	const char *reason;
 
 	if (!format)
-		format = in_format_of_path(path, &reason);
+		format = in_format_of_path(path, NULL);
 	return format && in_format_may_have_texts(format, &options->inputs.columns);
 }
 
@@ -105,8 +104,7 @@ int ld_check_keys(const struct ld_options *options)
 	if (inputs->format)
 		return tl_usage_error("%s %s", takes, inputs->format->name);
 	for (size_t i = 0; i < inputs->n_operands; i++) {
-		const char *reason;
-		const struct in_format *format = in_format_of_path(inputs->operands[i], &reason);
+		const struct in_format *format = in_format_of_path(inputs->operands[i], NULL);
 
 		if (format && !has_keys(format))
 			return tl_usage_error("%s: %s %s: -F tells what it is; of a label: "

@@ -17,8 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_SAMPLE 1000
-
 /* No line of evidence is longer: paths, labels and two excerpts, whatever of them is escaped. */
 #define MOST_LINE ((size_t)1 << 20)
 #define TOO_LONG "it is longer than 1 MiB"
@@ -330,7 +328,7 @@ static int run_review(struct qr_context *ctx)
 }
 
 static const struct tl_option rows[] = {
-	{ 0, "sample", "N", TL_NUMBER(struct options, sample, 1, MOST_SAMPLE),
+	{ 0, "sample", "N", TL_NUMBER(struct options, sample, 1, QR_MOST_SAMPLE),
 	  .standard = "50", .help = "show at most N pairs",
 	  .more = "Show at most N pairs. Of 50 there are 15 near misses, 15 of less than 5 points "
 		  "above the limit, 7 of less than 10 and 5 of more, 2 of the same bytes and 5 "

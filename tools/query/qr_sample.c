@@ -29,7 +29,7 @@ struct line {
 };
 
 struct kind {
-	struct line *line; /* room for `most`; those that would be drawn now */
+	struct line line[QR_MOST_SAMPLE]; /* those that would be drawn now */
 	size_t n;
 	uint64_t met;
 };
@@ -37,41 +37,28 @@ struct kind {
 struct qr_sample {
 	size_t most;
 	struct kind kind[QR_KINDS];
-	struct in_pair *pair;
+	struct in_pair pair[QR_MOST_SAMPLE];
 	size_t n_pairs;
 };
 
 struct qr_sample *qr_sample_new(size_t most)
 {
 	struct qr_sample *sample = calloc(1, sizeof(*sample));
-	int is_short = !sample;
 
-	for (int i = 0; !is_short && i < QR_KINDS; i++) {
-		sample->kind[i].line = calloc(most, sizeof(struct line));
-		is_short = !sample->kind[i].line;
-	}
-	if (sample) {
+	if (sample)
 		sample->most = most;
-		sample->pair = calloc(most, sizeof(*sample->pair));
-	}
-	if (!is_short && sample->pair)
-		return sample;
-	qr_sample_free(sample);
-	return NULL;
+	return sample;
 }
 
 void qr_sample_free(struct qr_sample *sample)
 {
 	if (!sample)
 		return;
-	for (int i = 0; i < QR_KINDS; i++) {
+	for (int i = 0; i < QR_KINDS; i++)
 		for (size_t k = 0; k < sample->kind[i].n; k++)
 			free(sample->kind[i].line[k].bytes);
-		free(sample->kind[i].line);
-	}
 	for (size_t i = 0; i < sample->n_pairs; i++)
 		in_pair_free(&sample->pair[i]);
-	free(sample->pair);
 	free(sample);
 }
 

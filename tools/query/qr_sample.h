@@ -28,6 +28,9 @@ enum qr_kind {
 /** What a kind is called. */
 extern const char *const qr_kind_names[QR_KINDS];
 
+/** Most lines of a sample. */
+#define QR_MOST_SAMPLE 1000
+
 struct qr_sample;
 
 /** An empty sample of at most `most` lines. NULL when memory is short. */

@@ -250,14 +250,13 @@ static int search_file(struct search *search, const char *path, const struct in_
 static const struct in_format *format_of(const struct search *search, const char *operand)
 {
 	const struct in_format *format;
-	const char *reason;
 
 	if (search->format)
 		return search->format;
 	if (strcmp(operand, "-") == 0)
 		return &in_format_lines;
 	/* No fingerprint ends so, in whatever encoding; as texts, any name would do. */
-	format = in_format_of_path(operand, &reason);
+	format = in_format_of_path(operand, NULL);
 	return format == &in_format_text ? NULL : format;
 }
 

@@ -174,7 +174,7 @@ static int take_text(struct qr_similar *s, int which, simidx_text *text,
 
 static int read_text(struct qr_similar *s, int which, simidx_text *text)
 {
-	const char *path = s->path[which], *reason;
+	const char *path = s->path[which];
 	struct in_reader reader;
 	struct in_row row;
 	enum in_result rc;
@@ -196,7 +196,7 @@ static int read_text(struct qr_similar *s, int which, simidx_text *text)
 	else if (rc == IN_SKIPPED)
 		tl_notice("'simidx-dedup -r --binary' compares all files of directories, and by "
 			  "bytes those that are no texts");
-	else if (in_format_of_path(path, &reason) != &in_format_text)
+	else if (in_format_of_path(path, NULL) != &in_format_text)
 		tl_notice("%s has rows, and is compared as one text; 'simidx-dedup --pairs' "
 			  "compares rows", path);
 	in_reader_free(&reader);

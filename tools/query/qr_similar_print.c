@@ -185,6 +185,5 @@ void qr_similar_json(const struct qr_similar *s)
 	for (size_t i = 0; i < s->n_features && i < s->show; i++)
 		json_feature(&json, &s->feature[i]);
 	tl_json_close(&json, ']');
-	tl_json_close(&json, '}');
-	putchar('\n');
+	tl_json_end(&json);
 }
