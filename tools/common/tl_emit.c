@@ -5,7 +5,6 @@
 
 #include "common/tl_escape.h"
 #include "common/tl_msg.h"
-#include "common/tl_options.h"
 #include "common/tl_output.h"
 
 #include <errno.h>

@@ -3,7 +3,6 @@
 
 #include "common/tl_utf8.h"
 
-#include <stdint.h>
 #include <string.h>
 
 /* The number of continuation bytes that follow a first byte, or -1. */

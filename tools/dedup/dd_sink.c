@@ -5,7 +5,6 @@
 
 #include "common/tl_emit.h"
 #include "common/tl_msg.h"
-#include "common/tl_options.h"
 #include "common/tl_output.h"
 #include "common/tl_path.h"
 #include "common/tl_report.h"

@@ -5,7 +5,6 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
-#include "common/tl_options.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
 #include "input/in_reader.h"
 
 #include "common/tl_advice.h"
-#include "common/tl_path.h"
 #include "common/tl_time.h"
 #include "input/in_guard.h"
 

@@ -13,8 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <simidx_load.h>
-
 /* In the order of the enums that they stand for. */
 static const char *const create_words[] = { "if-missing", "must", "truncate", NULL };
 static const char *const merge_words[] = { "auto", "always", "never", "beside", NULL };

@@ -13,8 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <simidx_load.h>
-
 /* Messages about single rows and files beyond this are only counted. */
 #define MAX_REPORTED 20
 

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include <simidx_check.h>
-#include <simidx_info.h>
 
 /* A load that makes an index ends with everything merged; until then, merge rarely. */
 #define FIRST_LOAD_THRESHOLD 1000000

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include <simidx_check.h>
-#include <simidx_info.h>
 
 int qr_set_index(struct qr_context *ctx, const char *path)
 {

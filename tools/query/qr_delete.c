@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <simidx_check.h>
 #include <simidx_walk.h>
 
 static struct options {

@@ -6,7 +6,6 @@
 #include "common/tl_escape.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
-#include "common/tl_options.h"
 #include "common/tl_output.h"
 #include "common/tl_term.h"
 #include "common/tl_time.h"
