@@ -257,6 +257,7 @@ static int read_evidence(const char *path, struct qr_sample *sample, uint64_t *r
 /* A new file, so that none is lost. */
 static int write_page(const char *path, const struct qr_review *review)
 {
+	size_t n = review->sample.n_pairs;
 	FILE *out = fopen(path, "wxe");
 	int is_short, failed, is_stopped;
 
@@ -270,7 +271,7 @@ static int write_page(const char *path, const struct qr_review *review)
 	failed |= fclose(out);
 	is_stopped = !is_short && tl_stop_requested();
 	if (!is_short && !failed && !is_stopped) {
-		tl_notice("%s: has %zu pair%s", path, review->n, review->n == 1 ? "" : "s");
+		tl_notice("%s: has %zu pair%s", path, n, n == 1 ? "" : "s");
 		return 0;
 	}
 	if (is_short || is_stopped)
@@ -283,21 +284,21 @@ static int write_page(const char *path, const struct qr_review *review)
 
 static int review(struct qr_context *ctx, const char *path)
 {
-	struct qr_sample *sample = qr_sample_new(options.sample);
-	struct qr_review review = { .path = path };
+	static struct qr_review review;
+	struct qr_sample *sample = &review.sample;
 	uint64_t rejected = 0;
-	int code = sample ? 0 : tl_error("out of memory");
+	int code;
 
+	review.path = path;
+	sample->most = options.sample;
+	code = read_evidence(path, sample, &rejected);
+	if (!code && qr_sample_draw(sample))
+		code = tl_error("out of memory");
 	if (!code)
-		code = read_evidence(path, sample, &rejected);
-	if (!code) {
-		review.pair = qr_sample_draw(sample, &review.n, review.met, review.drawn);
-		code = review.pair ? qr_texts_read(review.pair, review.n) :
-				     tl_error("out of memory");
-	}
+		code = qr_texts_read(sample->pair, sample->n_pairs);
 	if (!code && tl_stop_requested())
 		code = tl_error("stopped by a signal");
-	if (!code && options.row && !review.n) {
+	if (!code && options.row && !sample->n_pairs) {
 		tl_error("%s: has no row '%s': --row takes its label, FILE:LINE, FILE or id", path,
 			 options.row);
 		code = TL_PARTLY;

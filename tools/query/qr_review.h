@@ -17,10 +17,7 @@
 /** A sample of pairs, with their texts. */
 struct qr_review {
 	const char *path;   /* of the evidence */
-	struct in_pair *pair;
-	size_t n;
-	uint64_t met[QR_KINDS];
-	size_t drawn[QR_KINDS];
+	struct qr_sample sample;
 };
 
 /** Room for what is said of a similarity. */

@@ -140,11 +140,11 @@ static void put_side(FILE *out, const struct in_side *side, const char *what)
 
 static int put_pair(FILE *out, const struct qr_review *review, size_t i)
 {
-	const struct in_pair *pair = &review->pair[i];
+	const struct in_pair *pair = &review->sample.pair[i];
 	char similarity[QR_SIMILARITY_SIZE];
 	const char *note;
 
-	fprintf(out, "<section>\n<h2>%zu of %zu: %s, %s (", i + 1, review->n,
+	fprintf(out, "<section>\n<h2>%zu of %zu: %s, %s (", i + 1, review->sample.n_pairs,
 		qr_review_similarity(pair, similarity), qr_review_fate(pair));
 	put_text(out, pair->rule, strlen(pair->rule));
 	fputs(")</h2>\n", out);
@@ -162,6 +162,7 @@ static int put_pair(FILE *out, const struct qr_review *review, size_t i)
 
 int qr_review_page(FILE *out, const struct qr_review *review)
 {
+	const struct qr_kind_lines *kind = review->sample.kind;
 	int rc = 0;
 
 	fputs(head, out);
@@ -169,15 +170,15 @@ int qr_review_page(FILE *out, const struct qr_review *review)
 	put_text(out, review->path, strlen(review->path));
 	fputs("</h1>\n<table>\n", out);
 	for (int i = 0; i < QR_KINDS; i++)
-		if (review->met[i])
+		if (kind[i].met)
 			fprintf(out,
 				"<tr><td class=\"n\">%" PRIu64 "</td><td>%s</td>"
 				"<td>%zu shown</td></tr>\n",
-				review->met[i], qr_kind_names[i], review->drawn[i]);
+				kind[i].met, qr_kind_names[i], kind[i].drawn);
 	fputs("</table>\n<p><del>only in the row that is kept</del> <ins>only in the other row"
 	      "</ins></p>\n",
 	      out);
-	for (size_t i = 0; !rc && i < review->n && !tl_stop_requested(); i++)
+	for (size_t i = 0; !rc && i < review->sample.n_pairs && !tl_stop_requested(); i++)
 		rc = put_pair(out, review, i);
 	fputs("</body>\n</html>\n", out);
 	return rc;

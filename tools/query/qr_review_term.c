@@ -122,13 +122,14 @@ static void put_side(const struct in_side *side, char mark, size_t width)
 static int put_pair(const struct qr_context *ctx, const struct qr_review *review, size_t i,
 		    size_t width)
 {
-	const struct in_pair *pair = &review->pair[i];
+	const struct in_pair *pair = &review->sample.pair[i];
 	struct lines lines = { .width = width, .colors = ctx->colors };
 	char similarity[QR_SIMILARITY_SIZE];
 	const char *note;
 
-	printf("\n%s%zu of %zu: %s, %s (", ctx->colors ? TL_BOLD : "", i + 1, review->n,
-	       qr_review_similarity(pair, similarity), qr_review_fate(pair));
+	printf("\n%s%zu of %zu: %s, %s (", ctx->colors ? TL_BOLD : "", i + 1,
+	       review->sample.n_pairs, qr_review_similarity(pair, similarity),
+	       qr_review_fate(pair));
 	tl_put_message(stdout, pair->rule, strlen(pair->rule));
 	printf(")%s\n", ctx->colors ? TL_PLAIN : "");
 	put_side(&pair->side[1], '-', width);
@@ -144,15 +145,16 @@ static int put_pair(const struct qr_context *ctx, const struct qr_review *review
 
 static void put_head(const struct qr_context *ctx, const struct qr_review *review, size_t width)
 {
+	const struct qr_kind_lines *kind = review->sample.kind;
 	const char *old = "only in the row that is kept", *new = "only in the other row";
 
 	tl_term_put(stdout, review->path, strlen(review->path), width - 2);
 	puts(":");
 	for (int i = 0; i < QR_KINDS; i++)
-		if (review->met[i])
-			printf("%9" PRIu64 "  %s, %zu shown\n", review->met[i], qr_kind_names[i],
-			       review->drawn[i]);
-	if (!review->n)
+		if (kind[i].met)
+			printf("%9" PRIu64 "  %s, %zu shown\n", kind[i].met, qr_kind_names[i],
+			       kind[i].drawn);
+	if (!review->sample.n_pairs)
 		puts("    nothing");
 	else if (ctx->colors)
 		printf(TL_STRUCK "%s" TL_PLAIN "  " TL_GREEN "%s" TL_PLAIN "\n", old, new);
@@ -168,7 +170,7 @@ int qr_review_term(const struct qr_context *ctx, const struct qr_review *review)
 	if (width < LEAST_WIDTH)
 		width = LEAST_WIDTH;
 	put_head(ctx, review, width);
-	for (size_t i = 0; !code && i < review->n && !tl_output_failed(); i++)
+	for (size_t i = 0; !code && i < review->sample.n_pairs && !tl_output_failed(); i++)
 		code = tl_stop_requested() ? tl_error("stopped by a signal") :
 					     put_pair(ctx, review, i, width);
 	return code ? code : tl_output_failed() ? TL_TROUBLE : 0;

@@ -20,46 +20,13 @@ const char *const qr_kind_names[QR_KINDS] = {
 /* Percent of the sample, if there are enough of each. */
 static const size_t shares[QR_KINDS] = { 30, 30, 15, 10, 5, 10 };
 
-/* A line that may be drawn. */
-struct line {
-	uint64_t rank; /* the lines of a kind with the lowest ones are drawn */
-	uint64_t number;
-	char *bytes;
-	size_t size;
-};
-
-struct kind {
-	struct line line[QR_MOST_SAMPLE]; /* those that would be drawn now */
-	size_t n;
-	uint64_t met;
-};
-
-struct qr_sample {
-	size_t most;
-	struct kind kind[QR_KINDS];
-	struct in_pair pair[QR_MOST_SAMPLE];
-	size_t n_pairs;
-};
-
-struct qr_sample *qr_sample_new(size_t most)
-{
-	struct qr_sample *sample = calloc(1, sizeof(*sample));
-
-	if (sample)
-		sample->most = most;
-	return sample;
-}
-
 void qr_sample_free(struct qr_sample *sample)
 {
-	if (!sample)
-		return;
 	for (int i = 0; i < QR_KINDS; i++)
 		for (size_t k = 0; k < sample->kind[i].n; k++)
 			free(sample->kind[i].line[k].bytes);
 	for (size_t i = 0; i < sample->n_pairs; i++)
 		in_pair_free(&sample->pair[i]);
-	free(sample);
 }
 
 static enum qr_kind kind_of(const struct in_pair *pair)
@@ -100,7 +67,7 @@ static void divide(const struct qr_sample *sample, size_t drawn[QR_KINDS])
 }
 
 /* Of the lines of a kind the last one to be drawn. */
-static size_t worst_of(const struct kind *kind)
+static size_t worst_of(const struct qr_kind_lines *kind)
 {
 	size_t worst = 0;
 
@@ -110,7 +77,7 @@ static size_t worst_of(const struct kind *kind)
 	return worst;
 }
 
-static void drop_line(struct kind *kind, size_t i)
+static void drop_line(struct qr_kind_lines *kind, size_t i)
 {
 	free(kind->line[i].bytes);
 	kind->line[i] = kind->line[--kind->n];
@@ -124,8 +91,8 @@ static void drop_line(struct kind *kind, size_t i)
 int qr_sample_meet(struct qr_sample *sample, const struct in_pair *pair, const char *line,
 		   size_t size)
 {
-	struct kind *kind = &sample->kind[kind_of(pair)];
-	struct line met = { simidx_feature_hash(&pair->number, sizeof(pair->number)),
+	struct qr_kind_lines *kind = &sample->kind[kind_of(pair)];
+	struct qr_line met = { simidx_feature_hash(&pair->number, sizeof(pair->number)),
 			    pair->number, NULL, size };
 	size_t drawn[QR_KINDS], worst;
 
@@ -152,7 +119,7 @@ int qr_sample_meet(struct qr_sample *sample, const struct in_pair *pair, const c
 
 static int by_rank(const void *a, const void *b)
 {
-	const struct line *x = a, *y = b;
+	const struct qr_line *x = a, *y = b;
 
 	return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
@@ -168,17 +135,17 @@ static int by_similarity(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-struct in_pair *qr_sample_draw(struct qr_sample *sample, size_t *n, uint64_t met[QR_KINDS],
-			       size_t drawn[QR_KINDS])
+int qr_sample_draw(struct qr_sample *sample)
 {
+	size_t drawn[QR_KINDS];
 	const char *reason;
 
 	divide(sample, drawn);
 	for (int i = 0; i < QR_KINDS; i++) {
-		struct kind *kind = &sample->kind[i];
+		struct qr_kind_lines *kind = &sample->kind[i];
 		size_t first = sample->n_pairs;
 
-		met[i] = kind->met;
+		kind->drawn = drawn[i];
 		if (kind->n)
 			qsort(kind->line, kind->n, sizeof(*kind->line), by_rank);
 		for (size_t k = 0; k < drawn[i]; k++) {
@@ -187,7 +154,7 @@ struct in_pair *qr_sample_draw(struct qr_sample *sample, size_t *n, uint64_t met
 			/* It was read before, so only memory can be short. */
 			if (in_evidence_parse(kind->line[k].bytes, kind->line[k].size, pair,
 					      &reason))
-				return NULL;
+				return -1;
 			pair->number = kind->line[k].number;
 			free(kind->line[k].bytes);
 			kind->line[k].bytes = NULL;
@@ -196,6 +163,5 @@ struct in_pair *qr_sample_draw(struct qr_sample *sample, size_t *n, uint64_t met
 			qsort(sample->pair + first, drawn[i], sizeof(*sample->pair),
 			      by_similarity);
 	}
-	*n = sample->n_pairs;
-	return sample->pair;
+	return 0;
 }

@@ -31,27 +31,35 @@ extern const char *const qr_kind_names[QR_KINDS];
 /** Most lines of a sample. */
 #define QR_MOST_SAMPLE 1000
 
-struct qr_sample;
+/** A line that may be drawn. */
+struct qr_line {
+	uint64_t rank; /* the lines of a kind with the lowest ones are drawn */
+	uint64_t number;
+	char *bytes;
+	size_t size;
+};
 
-/** An empty sample of at most `most` lines. NULL when memory is short. */
-struct qr_sample *qr_sample_new(size_t most);
+/** Zero but for the first: an empty sample. Others look at what is there when it is drawn. */
+struct qr_sample {
+	size_t most; /* lines; at most QR_MOST_SAMPLE */
+	struct qr_kind_lines {
+		struct qr_line line[QR_MOST_SAMPLE]; /* those that would be drawn now */
+		size_t n;
+		uint64_t met;
+		size_t drawn;
+	} kind[QR_KINDS];
+	struct in_pair pair[QR_MOST_SAMPLE]; /* that were drawn, by kind, the least similar first */
+	size_t n_pairs;
+};
 
-/** Free. NULL is allowed. */
+/** Free what it holds. */
 void qr_sample_free(struct qr_sample *sample);
 
 /** Meet a line; `pair` is what it says. Returns 0, or -1 when memory is short. */
 int qr_sample_meet(struct qr_sample *sample, const struct in_pair *pair, const char *line,
 		   size_t size);
 
-/**
- * Draw it: the pairs by kind, then from the least similar to the most.
- *
- * @param n      set to their number
- * @param met    set to how many of each kind were met
- * @param drawn  set to how many of each are in it
- * @return pairs, valid as long as the sample; NULL when memory is short
- */
-struct in_pair *qr_sample_draw(struct qr_sample *sample, size_t *n, uint64_t met[QR_KINDS],
-			       size_t drawn[QR_KINDS]);
+/** Draw it. Returns 0, or -1 when memory is short. */
+int qr_sample_draw(struct qr_sample *sample);
 
 #endif /* QR_SAMPLE_H */
