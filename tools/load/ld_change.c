@@ -3,7 +3,6 @@
 
 #include "load/ld_change.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -116,27 +115,19 @@ int ld_change_make(struct ld_target *target, const struct ld_item *item, const s
 int ld_change_look_ahead(struct ld_target *target, const struct ld_item *const *items,
 			 const simidx_doc *docs, size_t n, simidx_error *err)
 {
-	simidx_sketch *sketches;
-	simidx_query *queries;
-	int rc = SIMIDX_E_NOMEM;
+	static simidx_sketch sketches[LD_MOST_AHEAD];
+	static simidx_query queries[LD_MOST_AHEAD];
 
 	if (target->options->mode != LD_IF_NEW)
 		return simidx_writer_prefetch(target->writer, docs, n, err);
-	sketches = calloc(n, sizeof(*sketches));
-	queries = calloc(n, sizeof(*queries));
-	for (size_t i = 0; sketches && queries && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
+		sketches[i] = (simidx_sketch){ 0 };
 		queries[i] = (simidx_query)SIMIDX_QUERY_INIT;
 		/* What is wrong with one is told when it is put. */
 		if (make_query(target, items[i], &docs[i], &sketches[i], &queries[i], NULL))
 			queries[i] = (simidx_query)SIMIDX_QUERY_INIT;
 	}
-	if (sketches && queries)
-		rc = simidx_writer_prefetch_if_new(target->writer, docs, queries, n, err);
-	else
-		*err = (simidx_error){ .code = rc, .text = "out of memory" };
-	free(sketches);
-	free(queries);
-	return rc;
+	return simidx_writer_prefetch_if_new(target->writer, docs, queries, n, err);
 }
 
 int ld_change_find_own(struct ld_target *target, const simidx_doc *doc, simidx_match *out,

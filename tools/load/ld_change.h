@@ -38,7 +38,7 @@ int ld_change_make(struct ld_target *target, const struct ld_item *item, const s
 /**
  * Have the writer look up what ld_change_make() is going to ask for, all of it together.
  *
- * @param items  n rows; docs: of each
+ * @param items  n rows, at most LD_MOST_AHEAD; docs: of each
  * @return 0; as simidx_writer_prefetch_if_new()
  */
 int ld_change_look_ahead(struct ld_target *target, const struct ld_item *const *items,

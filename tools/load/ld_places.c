@@ -16,50 +16,29 @@
 /* Rows that a loader has rejected are told in order, as far as so many of them go. */
 #define MAX_LATE 100000
 
-/* The first of rows that come from one line after another. */
-struct piece {
-	uint64_t row;
-	uint64_t line;
-	uint64_t path; /* where it is in the file of names */
-};
-
 /* A row that is rejected, and why. */
-struct late {
+struct ld_late {
 	uint64_t row;
 	char *reason;
 };
 
-struct ld_places {
-	struct ld_report *report;
-	FILE *pieces, *paths;
-	uint64_t n_pieces, n_rows, paths_size;
-	uint64_t file; /* of the last row */
-	struct piece last;
-	struct late *late;
-	size_t n_late;
-};
-
-struct ld_places *ld_places_new(const char *dir, struct ld_report *report)
+static int open_files(struct ld_places *places)
 {
-	struct ld_places *places = tl_alloc(sizeof(*places));
+	const struct ld_options *options = places->report->options;
+	const char *dir = options->tmpdir;
+	char parent[LD_PLACE_SIZE];
 
-	if (!places)
-		return NULL;
-	places->report = report;
+	tl_path_parent(options->index, parent, sizeof(parent));
+	dir = dir ? dir : parent;
 	places->pieces = tl_path_nameless_file(dir, "rows");
 	if (places->pieces)
 		places->paths = tl_path_nameless_file(dir, "rows");
-	if (places->paths)
-		return places;
-	tl_error("cannot make a temporary file in %s: %s", dir, strerror(errno));
-	ld_places_free(places);
-	return NULL;
+	return places->paths ? 0 : tl_error("cannot make a temporary file in %s: %s", dir,
+					    strerror(errno));
 }
 
 void ld_places_free(struct ld_places *places)
 {
-	if (!places)
-		return;
 	if (places->pieces)
 		fclose(places->pieces);
 	if (places->paths)
@@ -67,7 +46,6 @@ void ld_places_free(struct ld_places *places)
 	for (size_t i = 0; i < places->n_late; i++)
 		free(places->late[i].reason);
 	free(places->late);
-	free(places);
 }
 
 static int add_path(struct ld_places *places, const char *path)
@@ -81,10 +59,12 @@ static int add_path(struct ld_places *places, const char *path)
 
 int ld_places_add(struct ld_places *places, uint64_t file, const char *path, uint64_t line)
 {
-	struct piece *last = &places->last;
+	struct ld_piece *last = &places->last;
 	uint64_t row = places->n_rows++;
 	int is_first = places->n_pieces == 0;
 
+	if (!places->paths && open_files(places))
+		return TL_TROUBLE;
 	if (!is_first && file == places->file && line == last->line + (row - last->row))
 		return 0;
 	if ((is_first || file != places->file) && add_path(places, path))
@@ -98,7 +78,7 @@ int ld_places_add(struct ld_places *places, uint64_t file, const char *path, uin
 	return 0;
 }
 
-static int read_piece(struct ld_places *places, uint64_t i, struct piece *piece)
+static int read_piece(struct ld_places *places, uint64_t i, struct ld_piece *piece)
 {
 	if (fseeko(places->pieces, (off_t)(i * sizeof(*piece)), SEEK_SET))
 		return -1;
@@ -106,7 +86,7 @@ static int read_piece(struct ld_places *places, uint64_t i, struct piece *piece)
 }
 
 /* The last piece that begins at the row or before it. */
-static int find_piece(struct ld_places *places, uint64_t row, struct piece *found)
+static int find_piece(struct ld_places *places, uint64_t row, struct ld_piece *found)
 {
 	uint64_t low = 0, high = places->n_pieces;
 
@@ -114,7 +94,7 @@ static int find_piece(struct ld_places *places, uint64_t row, struct piece *foun
 		return -1;
 	while (high - low > 1) {
 		uint64_t middle = low + (high - low) / 2;
-		struct piece piece;
+		struct ld_piece piece;
 
 		if (read_piece(places, middle, &piece))
 			return -1;
@@ -130,7 +110,7 @@ static int find_piece(struct ld_places *places, uint64_t row, struct piece *foun
 static void write_place(struct ld_places *places, uint64_t row, char *out, size_t size)
 {
 	char path[PATH_MAX];
-	struct piece piece;
+	struct ld_piece piece;
 	size_t n;
 
 	if (find_piece(places, row, &piece) ||
@@ -155,14 +135,14 @@ static void tell(struct ld_places *places, uint64_t row, const char *reason)
 
 static int compare_rows(const void *a, const void *b)
 {
-	const struct late *x = a, *y = b;
+	const struct ld_late *x = a, *y = b;
 
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
 void ld_places_tell(struct ld_places *places)
 {
-	if (!places || !places->n_late)
+	if (!places->n_late)
 		return;
 	qsort(places->late, places->n_late, sizeof(*places->late), compare_rows);
 	for (size_t i = 0; i < places->n_late; i++) {
@@ -181,14 +161,9 @@ void ld_places_reject(struct ld_places *places, uint64_t row, const char *reason
 	if (!places->late)
 		places->late = malloc(MAX_LATE * sizeof(*places->late));
 	if (copy && places->late) {
-		places->late[places->n_late++] = (struct late){ row, copy };
+		places->late[places->n_late++] = (struct ld_late){ row, copy };
 	} else {
 		tell(places, row, reason); /* out of order, but told */
 		free(copy);
 	}
-}
-
-uint64_t ld_places_rejected(const struct ld_places *places)
-{
-	return places ? places->n_late : 0;
 }

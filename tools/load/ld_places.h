@@ -13,12 +13,25 @@
 
 #include "load/ld_report.h"
 
-struct ld_places;
+/** The first of rows that come from one line after another. */
+struct ld_piece {
+	uint64_t row;
+	uint64_t line;
+	uint64_t path; /* where it is in the file of names */
+};
 
-/** Nothing yet. `dir` is where the temporary files are made. NULL with a message. */
-struct ld_places *ld_places_new(const char *dir, struct ld_report *report);
+/** Zero but for the first: nothing yet. */
+struct ld_places {
+	struct ld_report *report;
+	FILE *pieces, *paths; /* temporary files */
+	uint64_t n_pieces, n_rows, paths_size;
+	uint64_t file; /* of the last row */
+	struct ld_piece last;
+	struct ld_late *late; /* rows that are rejected */
+	size_t n_late;        /* that are kept so */
+};
 
-/** NULL is allowed. */
+/** Free what it holds. */
 void ld_places_free(struct ld_places *places);
 
 /**
@@ -36,10 +49,7 @@ int ld_places_add(struct ld_places *places, uint64_t file, const char *path, uin
  */
 void ld_places_reject(struct ld_places *places, uint64_t row, const char *reason);
 
-/** Rows that are kept so. NULL has none. */
-uint64_t ld_places_rejected(const struct ld_places *places);
-
-/** Report the rows that are kept, in the order of the input. NULL is allowed. */
+/** Report the rows that are kept, in the order of the input. */
 void ld_places_tell(struct ld_places *places);
 
 #endif /* LD_PLACES_H */

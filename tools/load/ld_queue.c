@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A batch is handed over when it has so many items or bytes; a larger item is one of its own. */
-#define BATCH_ITEMS 128
+/* A batch is handed over when it has LD_MOST_AHEAD items or so many bytes; a larger item is one of
+ * its own. */
 #define BATCH_BYTES ((size_t)256 << 10)
 
 /* Of features, which are structs. */
@@ -23,7 +23,7 @@
 
 struct batch {
 	int is_done; /* by a worker; guarded by the queue's mutex */
-	struct ld_item item[BATCH_ITEMS];
+	struct ld_item item[LD_MOST_AHEAD];
 	size_t n;
 	char *bytes; /* what the items point to */
 	size_t used, room;
@@ -131,47 +131,40 @@ static int start_workers(struct ld_queue *queue)
 	return queue->n_started ? 0 : -1;
 }
 
-struct ld_queue *ld_queue_new(simidx_text **text, unsigned n_threads, unsigned bits,
-			      unsigned flags, ld_take *take, void *ctx)
+struct ld_queue *ld_queue_new(struct ld_target *target, unsigned flags, ld_take *take,
+			      ld_ahead *ahead, void *ctx)
 {
-	struct ld_queue *queue = calloc(1, sizeof(*queue));
-	struct worker *worker = calloc(n_threads, sizeof(*worker));
-	struct batch *batch = calloc(2 * n_threads + 2, sizeof(*batch));
+	unsigned n = tl_threads(target->options->threads);
+	struct ld_queue *queue = tl_alloc(sizeof(*queue));
+	int code = 0;
 
-	if (!queue || !worker || !batch) {
-		while (n_threads > 0)
-			simidx_text_close(text[--n_threads]);
-		free(queue);
-		free(worker);
-		free(batch);
-		tl_error("out of memory");
+	if (!queue)
 		return NULL;
-	}
-	queue->worker = worker;
-	queue->n_workers = n_threads;
-	queue->batch = batch;
-	queue->n = 2 * n_threads + 2;
-	queue->bits = bits;
+	queue->n_workers = n;
+	queue->n = 2 * n + 2;
+	queue->bits = target->bits;
 	queue->flags = flags;
 	queue->take = take;
+	queue->ahead = ahead;
 	queue->ctx = ctx;
 	pthread_mutex_init(&queue->mutex, NULL);
 	pthread_cond_init(&queue->work, NULL);
 	pthread_cond_init(&queue->done, NULL);
-	for (unsigned i = 0; i < n_threads; i++) {
-		worker[i].queue = queue;
-		worker[i].text = text[i];
+	queue->worker = calloc(n, sizeof(*queue->worker));
+	queue->batch = calloc(queue->n, sizeof(*queue->batch));
+	if (!queue->worker || !queue->batch)
+		code = tl_error("out of memory");
+	for (unsigned i = 0; !code && i < n; i++) {
+		queue->worker[i].queue = queue;
+		if (!ld_target_is_bare(target))
+			code = ld_target_extractor(target, &queue->worker[i].text);
 	}
-	if (!start_workers(queue))
+	if (!code && start_workers(queue))
+		code = tl_error("cannot start a thread");
+	if (!code)
 		return queue;
-	tl_error("cannot start a thread");
 	ld_queue_free(queue);
 	return NULL;
-}
-
-void ld_queue_set_ahead(struct ld_queue *queue, ld_ahead *ahead)
-{
-	queue->ahead = ahead;
 }
 
 void ld_queue_free(struct ld_queue *queue)
@@ -184,9 +177,9 @@ void ld_queue_free(struct ld_queue *queue)
 	pthread_mutex_unlock(&queue->mutex);
 	for (unsigned i = 0; i < queue->n_started; i++)
 		pthread_join(queue->worker[i].thread, NULL);
-	for (unsigned i = 0; i < queue->n_workers; i++)
+	for (unsigned i = 0; queue->worker && i < queue->n_workers; i++)
 		simidx_text_close(queue->worker[i].text);
-	for (size_t i = 0; i < queue->n; i++) {
+	for (size_t i = 0; queue->batch && i < queue->n; i++) {
 		for (size_t k = 0; k < queue->batch[i].n; k++)
 			ld_item_clear(&queue->batch[i].item[k]);
 		free(queue->batch[i].bytes);
@@ -336,7 +329,7 @@ static int find_room(struct ld_queue *queue, size_t need)
 {
 	int code = 0;
 
-	if (queue->filling && newest(queue)->n < BATCH_ITEMS &&
+	if (queue->filling && newest(queue)->n < LD_MOST_AHEAD &&
 	    newest(queue)->used + need <= newest(queue)->room)
 		return 0;
 	if (queue->filling)

@@ -10,6 +10,10 @@
 #define LD_QUEUE_H
 
 #include "input/in_reader.h"
+#include "load/ld_target.h"
+
+/** Most items that are handed on together. */
+#define LD_MOST_AHEAD 128
 
 /** What reading came to, and what became of it. */
 struct ld_item {
@@ -41,24 +45,20 @@ struct ld_queue;
 typedef int ld_take(void *ctx, const struct ld_item *item);
 
 /**
- * Start the threads.
- *
- * @param text   an extractor for each thread; they become the queue's, also on failure. NULL where
- *               no text will come
- * @param flags  of simidx_sketch_make()
- * @return NULL with a message
- */
-struct ld_queue *ld_queue_new(simidx_text **text, unsigned n_threads, unsigned bits,
-			      unsigned flags, ld_take *take, void *ctx);
-
-/**
  * Told of items that are about to be handed on, one by one, and stay until the last of them was.
  * Returns 0, or an exit code that ends the load.
  */
 typedef int ld_ahead(void *ctx, const struct ld_item *items, size_t n);
 
-/** Call this before each batch of items. */
-void ld_queue_set_ahead(struct ld_queue *queue, ld_ahead *ahead);
+/**
+ * Start the threads, each with an extractor, unless no text can come.
+ *
+ * @param flags  of simidx_sketch_make()
+ * @param ahead  is called before each batch of items; NULL: nothing is
+ * @return NULL with a message
+ */
+struct ld_queue *ld_queue_new(struct ld_target *target, unsigned flags, ld_take *take,
+			      ld_ahead *ahead, void *ctx);
 
 /** Stop the threads; what was not handed on is lost. NULL is allowed. */
 void ld_queue_free(struct ld_queue *queue);

@@ -12,8 +12,6 @@
 #include "load/ld_steps.h"
 #include "load/ld_store.h"
 
-#include <stdlib.h>
-
 /* Rows that are passed over between two looks at the clock. */
 #define SKIPPED_AT_ONCE 1024
 
@@ -25,25 +23,10 @@
  */
 static int start_queue(struct ld_run *run)
 {
-	unsigned i, n = tl_threads(run->options->threads);
-	simidx_text **text = calloc(n, sizeof(*text));
-	int code = text ? 0 : tl_error("out of memory");
-
-	for (i = 0; !code && i < n && !ld_target_is_bare(&run->target); i++)
-		code = ld_target_extractor(&run->target, &text[i]);
-	if (!code) {
-		run->queue = ld_queue_new(text, n, run->target.bits,
-					  ld_change_sketch_flags(&run->target),
-					  ld_store_item, run);
-		code = run->queue ? 0 : TL_TROUBLE;
-	} else {
-		while (text && i > 0)
-			simidx_text_close(text[--i]);
-	}
-	if (!code && tl_path_is_uri(run->options->index))
-		ld_queue_set_ahead(run->queue, ld_store_ahead);
-	free(text);
-	return code;
+	run->queue = ld_queue_new(&run->target, ld_change_sketch_flags(&run->target),
+				  ld_store_item,
+				  tl_path_is_uri(run->options->index) ? ld_store_ahead : NULL, run);
+	return run->queue ? 0 : TL_TROUBLE;
 }
 
 /*

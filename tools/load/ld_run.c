@@ -15,7 +15,7 @@ static void hear_rejected(void *ctx, uint64_t row, const char *reason)
 {
 	struct ld_run *run = ctx;
 
-	ld_places_reject(run->places, row, reason);
+	ld_places_reject(&run->places, row, reason);
 }
 
 static void hear_progress(void *ctx, const char *phase, uint64_t done, uint64_t total)
@@ -29,7 +29,7 @@ static int wants_stop(void *ctx)
 {
 	const struct ld_run *run = ctx;
 
-	return tl_stop_requested() || run->report.rejected + ld_places_rejected(run->places) >
+	return tl_stop_requested() || run->report.rejected + run->places.n_late >
 					      run->options->max_errors;
 }
 
@@ -136,7 +136,7 @@ static int run_merge(struct ld_run *run)
 
 int ld_run(const struct ld_options *options)
 {
-	struct ld_run run = { .options = options };
+	struct ld_run run = { .options = options, .places.report = &run.report };
 	int code = ld_report_begin(&run.report, options);
 
 	if (code)
@@ -148,7 +148,7 @@ int ld_run(const struct ld_options *options)
 	ld_target_close(&run.target);
 	/* It may have waited for the lock that a loader had. */
 	ld_merger_end(&run.merger);
-	ld_places_free(run.places);
+	ld_places_free(&run.places);
 	ld_decided_clear(&run.decided);
 	return ld_report_end(&run.report, code);
 }

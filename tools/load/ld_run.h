@@ -49,7 +49,7 @@ struct ld_run {
 	const struct ld_item *ahead; /* of a batch of the queue those that are not stored yet */
 	size_t n_ahead;
 	uint64_t put;             /* documents */
-	struct ld_places *places; /* of those in a loader */
+	struct ld_places places;  /* of those in a loader */
 	uint64_t all_bytes_apart; /* labels and notes of those */
 	int space_checked;        /* it was seen whether what is to come will fit */
 

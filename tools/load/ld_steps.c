@@ -309,7 +309,7 @@ static int build(struct ld_run *run, simidx_loader_report *report)
 	if (!rc)
 		rc = simidx_loader_finish(target->loader, report, &err);
 	tl_progress_clear();
-	ld_places_tell(run->places);
+	ld_places_tell(&run->places);
 	if (rc == SIMIDX_E_STOPPED && !tl_stop_requested())
 		return ld_end_too_many(run);
 	if (rc == SIMIDX_E_STOPPED)

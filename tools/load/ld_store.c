@@ -4,13 +4,11 @@
 #include "load/ld_store.h"
 
 #include "common/tl_msg.h"
-#include "common/tl_path.h"
 #include "load/ld_change.h"
 #include "load/ld_end.h"
 #include "load/ld_steps.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -79,22 +77,6 @@ static void fill_document(const struct ld_run *run, const struct ld_item *item, 
 	}
 	doc->note = item->row.note;
 	doc->note_size = item->row.note_size;
-}
-
-/* A loader tells of rows by their number. */
-static int note_place(struct ld_run *run, const struct ld_item *item)
-{
-	const char *dir = run->options->tmpdir;
-	char parent[LD_PLACE_SIZE];
-
-	if (run->target.state != LD_BUILDING)
-		return 0;
-	if (!run->places) {
-		tl_path_parent(run->options->index, parent, sizeof(parent));
-		run->places = ld_places_new(dir ? dir : parent, &run->report);
-	}
-	return run->places ? ld_places_add(run->places, item->file, item->path, item->line)
-			   : TL_TROUBLE;
 }
 
 /* What is worth a word about a row that was put. */
@@ -243,8 +225,9 @@ static int put(struct ld_run *run, const struct ld_item *item)
 	fill_document(run, item, &doc);
 	if (reason)
 		return reject(run, item, reason, 0);
-	/* Of what is put only, as the loader counts no other rows. */
-	if (note_place(run, item))
+	/* A loader tells of rows by their number; of what is put only, as it counts no others. */
+	if (run->target.state == LD_BUILDING &&
+	    ld_places_add(&run->places, item->file, item->path, item->line))
 		return TL_TROUBLE;
 	rc = change(run, item, &doc, &out, &err);
 	if (rc == SIMIDX_E_DUPLICATE)
@@ -266,17 +249,12 @@ static int put(struct ld_run *run, const struct ld_item *item)
 /* Have the writer look up what is ahead. */
 static int look_ahead(struct ld_run *run)
 {
-	simidx_doc *docs = calloc(run->n_ahead + 1, sizeof(*docs));
-	const struct ld_item **items = calloc(run->n_ahead + 1, sizeof(*items));
+	static simidx_doc docs[LD_MOST_AHEAD];
+	static const struct ld_item *items[LD_MOST_AHEAD];
 	simidx_error err;
 	size_t n = 0;
 	int rc = 0;
 
-	if (!docs || !items) {
-		free(docs);
-		free(items);
-		return tl_error("out of memory");
-	}
 	for (size_t i = 0; i < run->n_ahead; i++) {
 		const struct ld_item *item = &run->ahead[i];
 
@@ -289,8 +267,6 @@ static int look_ahead(struct ld_run *run)
 	do
 		rc = n ? ld_change_look_ahead(&run->target, items, docs, n, &err) : 0;
 	while (ld_target_again(&run->target, rc, &err));
-	free(docs);
-	free(items);
 	return rc ? ld_end_fail(run, &err) : 0;
 }
 
