@@ -11,6 +11,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
+/* Messages about single rows and files beyond this are only counted. */
+#define MAX_REPORTED 20
+
 const char *tl_report_advise(int reason)
 {
 	return reason == ENOENT	   ? "; mkdir -p makes its directory" :
@@ -30,11 +33,24 @@ int tl_report_open(const char *path, const char *mode, FILE **out)
 				   tl_report_advise(errno));
 }
 
-int tl_report_close(FILE *out)
+int tl_report_close(FILE *out, const char *path, const char *what, int code)
 {
-	int failed = out != stdout && ferror(out);
+	int failed, reason;
 
-	return (out != stdout && fclose(out)) || failed;
+	if (!out || out == stdout)
+		return code;
+	failed = ferror(out);
+	reason = fclose(out) ? errno : 0;
+	return !failed && !reason ? code :
+				    tl_error("%s: cannot write %s%s%s", path, what,
+					     reason ? ": " : "", reason ? strerror(reason) : "");
+}
+
+int tl_report_tells(uint64_t n, const char *what)
+{
+	if (n == MAX_REPORTED + 1)
+		tl_error("more %s are only counted", what);
+	return n <= MAX_REPORTED;
 }
 
 void tl_report_reject(FILE *out, const char *place, const char *reason)

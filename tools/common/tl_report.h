@@ -28,9 +28,19 @@ int tl_report_open(const char *path, const char *mode, FILE **out);
 /**
  * Close it.
  *
- * @return whether not all could be written, with errno; of standard output that is told in the end
+ * @param out   NULL: it was not opened
+ * @param code  the exit code so far
+ * @param what  it has, for a message
+ * @return `code`, or TL_TROUBLE with a message when not all could be written; of standard output
+ *         that is told in the end
  */
-int tl_report_close(FILE *out);
+int tl_report_close(FILE *out, const char *path, const char *what, int code);
+
+/**
+ * Whether to tell of the `n`th of such rows or files, counted from 1. Of the first that is not told
+ * a message says that more are only counted.
+ */
+int tl_report_tells(uint64_t n, const char *what);
 
 /** A line of --rejects: where the row is, a tab, and the reason. Nothing if `out` is NULL. */
 void tl_report_reject(FILE *out, const char *place, const char *reason);

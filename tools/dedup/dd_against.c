@@ -30,9 +30,7 @@ static int look_at_own(const struct dd_options *options, enum simidx_dedup_kind 
 	simidx *handle;
 	simidx_text *text;
 
-	how.flags = SIMIDX_OPEN_READ_ONLY;
-	if (options->is_untrusted || (options->index && tl_path_is_foreign(options->index)))
-		how.flags |= SIMIDX_OPEN_UNTRUSTED;
+	how.flags = SIMIDX_OPEN_READ_ONLY | dd_trust_flags(options, options->index);
 	if (options->index && !tl_path_open(options->index, &how, &handle, &info, &err)) {
 		snprintf(own->profile, sizeof(own->profile), "%s", info.profile);
 		own->bits = info.bits;
@@ -82,9 +80,7 @@ static int open_one(struct dd_against *against, size_t i, const struct own *own,
 	simidx_info info;
 	simidx_error err;
 
-	how.flags = SIMIDX_OPEN_READ_ONLY;
-	if (options->is_untrusted || tl_path_is_foreign(path))
-		how.flags |= SIMIDX_OPEN_UNTRUSTED;
+	how.flags = SIMIDX_OPEN_READ_ONLY | dd_trust_flags(options, path);
 	if (tl_path_open(path, &how, &against->handle[i], &info, &err))
 		return tl_index_error(path, &err);
 	if (check(path, &info, own, options, kind))
@@ -96,21 +92,15 @@ static int open_one(struct dd_against *against, size_t i, const struct own *own,
 
 struct dd_against *dd_against_open(const struct dd_options *options, enum simidx_dedup_kind kind)
 {
-	size_t n = options->against.n;
-	struct dd_against *against = calloc(1, sizeof(*against));
+	struct dd_against *against = tl_alloc(sizeof(*against));
 	struct own own;
-	int code = 0;
+	int code;
 
-	if (against) {
-		against->options = options;
-		against->handle = calloc(n + 1, sizeof(simidx *));
-		against->reader = calloc(n + 1, sizeof(simidx_reader *));
-	}
-	if (!against || !against->handle || !against->reader)
-		code = tl_error("out of memory");
-	if (!code)
-		code = look_at_own(options, kind, &own);
-	for (size_t i = 0; !code && i < n; i++)
+	if (!against)
+		return NULL;
+	against->options = options;
+	code = look_at_own(options, kind, &own);
+	for (size_t i = 0; !code && i < options->against.n; i++)
 		code = open_one(against, i, &own, kind);
 	if (!code)
 		return against;
@@ -122,13 +112,10 @@ void dd_against_close(struct dd_against *against)
 {
 	if (!against)
 		return;
-	for (size_t i = 0; against->reader && against->handle && i < against->options->against.n;
-	     i++) {
+	for (size_t i = 0; i < against->options->against.n; i++) {
 		simidx_reader_close(against->reader[i]);
 		simidx_close(against->handle[i]);
 	}
-	free(against->reader);
-	free(against->handle);
 	free(against);
 }
 

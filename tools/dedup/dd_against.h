@@ -15,8 +15,8 @@
 /** They; others look at the handles, for simidx_dedup_options. */
 struct dd_against {
 	const struct dd_options *options;
-	simidx **handle;
-	simidx_reader **reader;
+	simidx *handle[DD_MOST_AGAINST];
+	simidx_reader *reader[DD_MOST_AGAINST];
 };
 
 /**

@@ -93,11 +93,8 @@ static int open_path(struct dd_index *index, const char *path, enum simidx_dedup
 	simidx_text *text = NULL;
 	int rc = 0;
 
-	how.flags = SIMIDX_OPEN_CREATE;
-	if (!options->index)
-		how.flags |= SIMIDX_OPEN_FORCE;
-	else if (options->is_untrusted || tl_path_is_foreign(path))
-		how.flags |= SIMIDX_OPEN_UNTRUSTED;
+	how.flags = SIMIDX_OPEN_CREATE |
+		    (options->index ? dd_trust_flags(options, path) : SIMIDX_OPEN_FORCE);
 	how.create = &create;
 	create.bits = options->bits;
 	create.flags = options->index ? 0 : SIMIDX_CREATE_FORCE;

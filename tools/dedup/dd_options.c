@@ -18,9 +18,6 @@
 
 #include <simidx.h>
 
-/* Indexes of --against. Each takes a reader or two of each thread. */
-#define MAX_AGAINST 64
-
 /* The largest sum of weights: 128 of 255. */
 #define MAX_ACCEPT (128 * 255)
 
@@ -419,9 +416,9 @@ static int check_indexes(const struct dd_options *options)
 			return tl_usage_error("--against: '%s' is the index of --index", path);
 		in_guard_add(path);
 	}
-	return options->against.n <= MAX_AGAINST ?
+	return options->against.n <= DD_MOST_AGAINST ?
 		       TL_PROCEED :
-		       tl_usage_error("--against can be given %d times at most", MAX_AGAINST);
+		       tl_usage_error("--against can be given %d times at most", DD_MOST_AGAINST);
 }
 
 static int take_operands(struct dd_options *options, char **operands, size_t n)
@@ -479,6 +476,12 @@ int dd_parse_options(int argc, char **argv, struct dd_options *options)
 		options->bits = SIMIDX_DEFAULT_BITS;
 	options->tmpdir = tl_path_temporary(options->tmpdir, "/tmp");
 	return take_operands(options, argv + optind, (size_t)(argc - optind));
+}
+
+unsigned dd_trust_flags(const struct dd_options *options, const char *path)
+{
+	return options->is_untrusted || (path && tl_path_is_foreign(path)) ?
+		       SIMIDX_OPEN_UNTRUSTED : 0;
 }
 
 void dd_free_options(struct dd_options *options)

@@ -66,6 +66,12 @@ extern const struct tl_command dd_command;
  */
 int dd_parse_options(int argc, char **argv, struct dd_options *options);
 
+/** Most indexes of --against: each takes a reader or two of each thread. */
+#define DD_MOST_AGAINST 64
+
+/** Flags of simidx_open() for an index that may not be trusted. NULL is allowed. */
+unsigned dd_trust_flags(const struct dd_options *options, const char *path);
+
 /** The word of --remember that stands for a number of enum simidx_dedup_remember. */
 const char *dd_remember_word(int remember);
 

@@ -12,12 +12,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* Messages about single rows and files beyond this are only counted. */
-#define MAX_REPORTED 20
-
-int dd_report_begin(struct dd_report *report, const struct dd_options *options)
+int dd_report_begin(struct dd_report *report)
 {
-	report->options = options;
+	const struct dd_options *options = report->options;
+
 	if (tl_report_open(options->rejects, "ae", &report->rejects) ||
 	    tl_report_open(options->list_binary, "ae", &report->binary) ||
 	    tl_report_open(options->summary, options->resume ? "ae" : "we", &report->summary))
@@ -35,10 +33,8 @@ void dd_report_reject(struct dd_report *report, struct dd_summary *all, const ch
 		      const char *reason)
 {
 	tl_report_reject(report->rejects, place, reason);
-	if (++all->rejected <= MAX_REPORTED)
+	if (tl_report_tells(++all->rejected, "rejected rows"))
 		tl_error("%s%s%s", place, *place ? ": " : "", reason);
-	else if (all->rejected == MAX_REPORTED + 1)
-		tl_error("more rejected rows are only counted");
 }
 
 /* As --stream writes paths. */
@@ -116,10 +112,7 @@ static int write_summary(struct dd_report *report, int code, const struct dd_sum
 	tl_json_unsigned(&json, "bytes", bytes);
 	tl_json_unsigned(&json, "peak_rss", tl_report_peak());
 	tl_json_end(&json);
-	if (tl_report_close(report->summary))
-		return tl_error("%s: cannot write the summary: %s", report->options->summary,
-				strerror(errno));
-	return code;
+	return tl_report_close(report->summary, report->options->summary, "the summary", code);
 }
 
 int dd_report_end(struct dd_report *report, int code, const struct dd_summary *all,
@@ -127,10 +120,8 @@ int dd_report_end(struct dd_report *report, int code, const struct dd_summary *a
 {
 	if (report->summary)
 		code = write_summary(report, code, all, output, dedup, bytes);
-	if (report->rejects && tl_report_close(report->rejects))
-		code = tl_error("%s: cannot write all rejected rows", report->options->rejects);
-	if (report->binary && tl_report_close(report->binary))
-		code = tl_error("%s: cannot write all names of files that are no texts",
-				report->options->list_binary);
-	return code;
+	code = tl_report_close(report->rejects, report->options->rejects, "all rejected rows",
+			       code);
+	return tl_report_close(report->binary, report->options->list_binary,
+			       "all names of files that are no texts", code);
 }

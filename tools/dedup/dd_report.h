@@ -12,13 +12,14 @@
 
 #include <stdio.h>
 
+/** Zero but for the first: nothing is open. */
 struct dd_report {
 	const struct dd_options *options;
 	FILE *rejects, *binary, *summary; /* NULL: none is wanted */
 };
 
 /** Open them. dd_check_outputs() has found nothing. Returns 0, or TL_TROUBLE with a message. */
-int dd_report_begin(struct dd_report *report, const struct dd_options *options);
+int dd_report_begin(struct dd_report *report);
 
 /** An input or row cannot be had: say so, and count it. */
 void dd_report_reject(struct dd_report *report, struct dd_summary *all, const char *place,

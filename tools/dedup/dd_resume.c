@@ -26,8 +26,7 @@ int dd_resume_read(const struct dd_options *options, struct dd_mark *mark)
 	*mark = (struct dd_mark){ 0 };
 	if (tl_path_is_missing(options->index, &err))
 		return 0;
-	if (options->is_untrusted || tl_path_is_foreign(options->index))
-		how.flags |= SIMIDX_OPEN_UNTRUSTED;
+	how.flags = dd_trust_flags(options, options->index);
 	rc = tl_path_open(options->index, &how, &index, &info, &err);
 	if (!rc)
 		rc = simidx_get_mark(index, text, sizeof(text) - 1, &n, &err);

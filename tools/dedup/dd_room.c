@@ -134,39 +134,31 @@ static void remove_left(const char *tmpdir)
 }
 
 /* Between making the marker and locking it, another run may take it for one that is left. */
-static int make(struct dd_room *room, const char *tmpdir)
+int dd_room_make(struct dd_room *room, const char *tmpdir)
 {
+	char path[PATH_MAX];
+
+	remove_left(tmpdir);
 	for (int i = 0; i < TRIES; i++) {
-		if (snprintf(room->path, sizeof(room->path), "%s/" PREFIX LETTERS, tmpdir) >=
-		    (int)sizeof(room->path))
+		if (snprintf(path, sizeof(path), "%s/" PREFIX LETTERS, tmpdir) >= PATH_MAX)
 			return tl_error("%s: the name is too long", tmpdir);
-		if (!mkdtemp(room->path))
+		if (!mkdtemp(path))
 			return tl_error("cannot make a directory in %s: %s", tmpdir,
 					strerror(errno));
-		room->fd = lock_marker(room->path, O_CREAT | O_EXCL);
-		if (room->fd >= 0)
+		room->fd = lock_marker(path, O_CREAT | O_EXCL);
+		if (room->fd >= 0) {
+			strcpy(room->path, path);
 			return 0;
-		remove_room(room->path);
+		}
+		remove_room(path);
 	}
 	return tl_error("cannot lock a file in a directory in %s", tmpdir);
 }
 
-struct dd_room *dd_room_new(const char *tmpdir)
+void dd_room_remove(struct dd_room *room)
 {
-	struct dd_room *room = tl_alloc(sizeof(*room));
-
-	remove_left(tmpdir);
-	if (room && !make(room, tmpdir))
-		return room;
-	free(room);
-	return NULL;
-}
-
-void dd_room_free(struct dd_room *room)
-{
-	if (!room)
+	if (!*room->path)
 		return;
 	remove_room(room->path);
 	close(room->fd);
-	free(room);
 }

@@ -18,7 +18,7 @@
 #define DD_ROOM_INDEX "index"
 #define DD_ROOM_SECOND "second"
 
-/** It; others look at its path only. */
+/** It; others look at its path only. All zero: there is none. */
 struct dd_room {
 	char path[PATH_MAX];
 	int fd; /* the marker, locked */
@@ -28,11 +28,11 @@ struct dd_room {
  * Make the directory, and remove those of runs that are gone.
  *
  * @param tmpdir  where
- * @return NULL with a message
+ * @return 0, or TL_TROUBLE with a message
  */
-struct dd_room *dd_room_new(const char *tmpdir);
+int dd_room_make(struct dd_room *room, const char *tmpdir);
 
-/** Remove it with the indexes in it. NULL is allowed. */
-void dd_room_free(struct dd_room *room);
+/** Remove it with the indexes in it, if it was made. */
+void dd_room_remove(struct dd_room *room);
 
 #endif /* DD_ROOM_H */

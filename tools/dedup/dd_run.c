@@ -33,7 +33,7 @@
 
 struct run {
 	struct dd_work work;
-	struct dd_room *room;
+	struct dd_room room;
 	struct dd_output *output;
 	struct dd_again *again;
 	struct dd_binary binary;
@@ -144,7 +144,7 @@ static int open_dedup(struct run *run)
 	how.batch_rows = run->memory.batch_documents;
 	how.batch_bytes = run->memory.batch_bytes;
 	how.unsearched_bytes = run->memory.unsearched;
-	how.tmpdir = run->room->path;
+	how.tmpdir = run->work.dir;
 	how.calls = (simidx_dedup_calls){ run,	     hear_decided, hear_committing,
 					  read_text, tl_stop_wanted, skips };
 	if (run->work.against) {
@@ -188,7 +188,7 @@ static int begin_deciding(struct run *run, enum simidx_dedup_kind kind)
 		if (!run->work.against)
 			return TL_TROUBLE;
 	}
-	run->work.index = dd_index_open(options, kind, run->memory.index_rows, run->room->path,
+	run->work.index = dd_index_open(options, kind, run->memory.index_rows, run->work.dir,
 				   DD_ROOM_INDEX);
 	if (!run->work.index)
 		return TL_TROUBLE;
@@ -508,12 +508,11 @@ static int begin(struct run *run)
 		return TL_TROUBLE;
 	run->output = dd_output_new(&run->work,
 				    last->is_open && last->has_position ? last : NULL);
-	if (!run->output || dd_report_begin(&run->report, run->work.options))
+	if (!run->output || dd_report_begin(&run->report))
 		return TL_TROUBLE;
-	run->room = dd_room_new(run->work.options->tmpdir);
-	if (!run->room)
+	if (dd_room_make(&run->room, run->work.options->tmpdir))
 		return TL_TROUBLE;
-	run->work.dir = run->room->path;
+	run->work.dir = run->room.path;
 	in_guard_add(run->work.dir); /* it may be in a directory of inputs */
 	return 0;
 }
@@ -536,7 +535,7 @@ static int check(struct run *run)
 
 int dd_run(const struct dd_options *options)
 {
-	struct run run = { .work.options = options };
+	struct run run = { .work.options = options, .report.options = options };
 	struct in_files *files = in_files_open(&options->inputs);
 	const struct dd_counts *counts;
 	uint64_t unread = 0;
@@ -578,7 +577,7 @@ int dd_run(const struct dd_options *options)
 	dd_binary_free(&run.binary);
 	free(run.extra.bytes);
 	free(run.header.line);
-	dd_room_free(run.room);
+	dd_room_remove(&run.room);
 	dd_output_free(run.output);
 	in_reader_free(&run.reader);
 	in_files_close(files);

@@ -13,9 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Messages about single rows and files beyond this are only counted. */
-#define MAX_REPORTED 20
-
 /* A rate says something from so many rows on. */
 #define LEAST_RATED 1000
 
@@ -91,10 +88,7 @@ static int write_summary(struct ld_report *report, int code)
 	tl_json_unsigned(&json, "index_bytes", report->index_bytes);
 	put_phases(&json, report);
 	tl_json_end(&json);
-	if (tl_report_close(report->summary))
-		return tl_error("%s: cannot write the summary: %s", report->options->summary,
-				strerror(errno));
-	return code;
+	return tl_report_close(report->summary, report->options->summary, "the summary", code);
 }
 
 int ld_report_end(struct ld_report *report, int code)
@@ -104,10 +98,8 @@ int ld_report_end(struct ld_report *report, int code)
 	ld_report_phase(report, report->phase[report->current].name);
 	if (report->summary)
 		code = write_summary(report, code);
-	if (!report->rejects)
-		return code;
-	if (tl_report_close(report->rejects))
-		code = tl_error("%s: cannot write all rejected rows", report->options->rejects);
+	code = tl_report_close(report->rejects, report->options->rejects, "all rejected rows",
+			       code);
 	report->rejects = NULL;
 	return code;
 }
@@ -134,22 +126,18 @@ void ld_report_reject(struct ld_report *report, const char *place, const char *r
 	report->rejected++;
 	report->advised |= is_first;
 	tl_report_reject(report->rejects, place, reason);
-	if (report->rejected <= MAX_REPORTED)
+	if (tl_report_tells(report->rejected, "rejected rows"))
 		tl_error("%s%s%s%s", place, *place ? ": " : "", reason,
 			 is_first ? " (--on-duplicate first keeps the stored one, without an "
 				    "error; --mode replace stores this one)" : "");
-	else if (report->rejected == MAX_REPORTED + 1)
-		tl_error("more rejected rows are only counted");
 }
 
 void ld_report_skip(struct ld_report *report, const char *place, const char *reason)
 {
 	report->skipped++;
 	report->skipped_named++;
-	if (report->skipped_named <= MAX_REPORTED)
+	if (tl_report_tells(report->skipped_named, "skipped files"))
 		tl_error("%s: skipped: %s", place, reason);
-	else if (report->skipped_named == MAX_REPORTED + 1)
-		tl_error("more skipped files are only counted");
 }
 
 void ld_report_remark(struct ld_report *report, enum ld_remark remark, const char *place)

@@ -47,16 +47,11 @@ struct search {
 	uint64_t n_rows;      /* of files */
 };
 
-/* Messages about single rows beyond this are only counted. */
-#define MAX_TOLD 20
-
 /* A row is no query. */
 static void refuse_row(struct search *search, const char *place, const char *reason)
 {
-	if (search->malformed++ < MAX_TOLD)
+	if (tl_report_tells(++search->malformed, "rows that are no queries"))
 		tl_error("%s: %s", place, reason);
-	else if (search->malformed == MAX_TOLD + 1)
-		tl_error("more rows that are no queries are only counted");
 }
 
 /* A row is called by its label, else its id, else its fingerprint. */
