@@ -79,8 +79,8 @@ static int check_lines(const struct in_written *written, int is_json)
 	int is_own;
 
 	if (written->is_there && written->may_have_lines)
-		n = in_source_look(written->path, !in_codec_of_path(written->path), line,
-				   sizeof(line) - 1);
+		in_source_head(written->path, !in_codec_of_path(written->path), line,
+			       sizeof(line) - 1, &n);
 	line[n] = '\0';
 	is_own = is_json ? strncmp(line, "{\"similarity\":", 14) == 0 ||
 				   strncmp(line, "{\"distance\":", 12) == 0 :
@@ -179,16 +179,29 @@ int dd_check_is_other(enum simidx_dedup_kind kind, enum simidx_dedup_kind before
 	return kind != before;
 }
 
-/* Add an input to what is known of all. */
-static void note(struct dd_inputs *all, const struct in_file *input)
+/* What is known of all inputs, and what their tables take. */
+struct looking {
+	struct dd_inputs *all;
+	uint64_t n_files, tables;
+};
+
+static int note(void *ctx, const struct in_file *input)
 {
-	if (!input->is_stdin && in_guard_is_output(input->path))
-		return;
-	all->is_known &= !input->is_stdin && tl_path_is_file(input->path);
-	all->n++;
-	all->digest = dd_resume_digest(all->digest, input->path,
-				       input->is_stdin ? 0 : dd_resume_size(input->path));
-	all->names = dd_resume_digest(all->names, input->path, 0);
+	struct looking *looking = ctx;
+	struct dd_inputs *all = looking->all;
+
+	if (input->is_stdin || !in_guard_is_output(input->path)) {
+		all->is_known &= !input->is_stdin && tl_path_is_file(input->path);
+		all->n++;
+		all->digest = dd_resume_digest(all->digest, input->path,
+					       input->is_stdin ? 0 : dd_resume_size(input->path));
+		all->names = dd_resume_digest(all->names, input->path, 0);
+	}
+	if (input->is_stdin)
+		return 0;
+	looking->n_files++;
+	looking->tables += dd_files_bytes(input->path);
+	return in_written_is_met(input->path) ? TL_TROUBLE : 0;
 }
 
 /* What decides, and what a row is: two runs that go on with each other have the same. */
@@ -212,11 +225,8 @@ static uint64_t digest_options(const struct dd_options *options, uint64_t digest
 
 int dd_check_inputs(const struct dd_options *options, uint64_t most, struct dd_inputs *all)
 {
-	struct in_files *files;
-	struct in_file input;
-	uint64_t tables = 0, n = 0;
-	enum in_result rc;
-	int code = 0;
+	struct looking looking = { .all = all };
+	int code;
 
 	*all = (struct dd_inputs){ .names = digest_options(options, 0) };
 	if (!has_files_only(&options->inputs))
@@ -227,26 +237,13 @@ int dd_check_inputs(const struct dd_options *options, uint64_t most, struct dd_i
 	all->is_known = 1;
 	if (options->output_dir)
 		all->names = dd_resume_digest(0, options->output_dir, 0);
-	files = in_files_open(&options->inputs);
-	if (!files)
-		return tl_error("out of memory");
-	while (!code && !tl_stop_requested() &&
-	       ((rc = in_files_next(files, &input)) == IN_ROW || rc == IN_REJECTED)) {
-		if (rc == IN_ROW)
-			note(all, &input);
-		if (rc == IN_ROW && !input.is_stdin) {
-			code = in_written_is_met(input.path) ? TL_TROUBLE : 0;
-			tables += dd_files_bytes(input.path);
-			n++;
-		}
-	}
-	in_files_close(files);
+	code = in_files_each(&options->inputs, note, &looking);
 	if (!options->output_dir)
 		all->names = 0;
 	all->names = digest_options(options, all->names);
-	if (code || tables <= most)
+	if (code || looking.tables <= most)
 		return code;
 	return tl_error("--memory is too small: there are %s files, which need at least --memory "
-			"%" PRIu64 "M", tl_count(n),
-			dd_memory_megabytes(tables, options->threads));
+			"%" PRIu64 "M", tl_count(looking.n_files),
+			dd_memory_megabytes(looking.tables, options->threads));
 }

@@ -6,12 +6,10 @@
 #include "common/tl_msg.h"
 #include "input/in_source.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* More than the line, and what a codec needs. */
 #define LEAST_ROOM 8
@@ -28,25 +26,13 @@ static int is_written_to(const struct dd_sink *sink)
 static int begins_with(const struct dd_header *header, const struct dd_sink *sink)
 {
 	char *bytes = malloc(header->size + LEAST_ROOM), path[40];
-	struct in_source source = { .fd = -1 };
-	enum in_result result = IN_ROW;
-	size_t n = 0, got;
-	int fd, is_same = 1;
+	int is_same = 1;
+	size_t n;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", dd_sink_fd(sink));
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	in_source_begin(&source, fd);
-	while (fd >= 0 && bytes && n <= header->size && result == IN_ROW) {
-		result = in_source_read(&source, bytes + n, header->size + LEAST_ROOM - n,
-					&got);
-		n += result == IN_ROW ? got : 0;
-	}
-	if (fd >= 0 && bytes && result != IN_FATAL)
+	if (bytes && in_source_head(path, 0, bytes, header->size + LEAST_ROOM, &n) != IN_FATAL)
 		is_same = n >= header->size && memcmp(bytes, header->line, header->size) == 0 &&
 			  (n == header->size || strchr("\r\n", bytes[header->size]));
-	in_source_free(&source);
-	if (fd >= 0)
-		close(fd);
 	free(bytes);
 	return is_same;
 }

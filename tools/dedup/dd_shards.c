@@ -254,8 +254,9 @@ static int check_place(struct check *check, const char *path, const struct in_fi
 						   add_file(&check->outputs, &status);
 }
 
-static int check_input(struct check *check, const struct in_file *input)
+static int check_input(void *ctx, const struct in_file *input)
 {
+	struct check *check = ctx;
 	const char *dir = check->options->output_dir;
 	char path[PATH_MAX];
 	struct stat status;
@@ -274,34 +275,16 @@ static int check_input(struct check *check, const struct in_file *input)
 	return stat(input->path, &status) ? 0 : add_file(&check->inputs, &status);
 }
 
-/* Call for each input. */
-static int walk(struct check *check, int (*visit)(struct check *, const struct in_file *))
-{
-	struct in_files *files = in_files_open(&check->options->inputs);
-	struct in_file input;
-	enum in_result rc;
-	int code = 0;
-
-	if (!files)
-		return tl_error("out of memory");
-	while (!code && !tl_stop_requested() &&
-	       ((rc = in_files_next(files, &input)) == IN_ROW || rc == IN_REJECTED))
-		if (rc == IN_ROW)
-			code = visit(check, &input);
-	in_files_close(files);
-	return code;
-}
-
 /* Two inputs whose names have this hash: they are the same file, or are refused. */
 struct twins {
-	struct check check;
+	const struct dd_options *options;
 	uint64_t hash;
 	char *first;
 };
 
-static int compare_twin(struct check *check, const struct in_file *input)
+static int compare_twin(void *ctx, const struct in_file *input)
 {
-	struct twins *twins = (struct twins *)check;
+	struct twins *twins = ctx;
 
 	if (simidx_feature_hash(input->below, strlen(input->below)) != twins->hash)
 		return 0;
@@ -313,7 +296,7 @@ static int compare_twin(struct check *check, const struct in_file *input)
 		return 0;
 	return tl_error("%s and %s would both be %s/%s: name a directory above them with -r, or "
 			"list them by --files-from, and their paths are kept",
-			twins->first, input->path, check->options->output_dir, input->below);
+			twins->first, input->path, twins->options->output_dir, input->below);
 }
 
 static int check_names(const struct dd_options *options, struct dd_labels *names)
@@ -323,11 +306,11 @@ static int check_names(const struct dd_options *options, struct dd_labels *names
 
 	dd_labels_sort(names);
 	for (size_t i = 1; !code && i < names->n; i++) {
-		struct twins twins = { { .options = options }, name[i], NULL };
+		struct twins twins = { options, name[i], NULL };
 
 		if (name[i] != name[i - 1] || (i > 1 && name[i] == name[i - 2]))
 			continue;
-		code = walk(&twins.check, compare_twin);
+		code = in_files_each(&options->inputs, compare_twin, &twins);
 		free(twins.first);
 	}
 	return code;
@@ -357,7 +340,7 @@ int dd_shards_check(const struct dd_options *options, int resumes)
 			code = tl_error("%s: is an input, so --output-dir cannot write to it",
 					options->output_dir);
 	if (!code)
-		code = walk(&check, check_input);
+		code = in_files_each(inputs, check_input, &check);
 	if (!code)
 		code = check_names(options, &check.names);
 	if (!code)

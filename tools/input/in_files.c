@@ -362,6 +362,22 @@ enum in_result in_files_next(struct in_files *files, struct in_file *file)
 	return rc;
 }
 
+int in_files_each(const struct in_files_options *options,
+		  int (*visit)(void *ctx, const struct in_file *file), void *ctx)
+{
+	struct in_files *files = in_files_open(options);
+	struct in_file file;
+	enum in_result rc;
+	int code = files ? 0 : tl_error("out of memory");
+
+	while (!code && !tl_stop_requested() &&
+	       ((rc = in_files_next(files, &file)) == IN_ROW || rc == IN_REJECTED))
+		if (rc == IN_ROW)
+			code = visit(ctx, &file);
+	in_files_close(files);
+	return code;
+}
+
 /* Only stat() and access(): to open a pipe twice would lose what is in it. */
 static int check_path(const char *path, int may_be_directory, int may_recurse,
 		      struct stat *status)

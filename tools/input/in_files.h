@@ -63,6 +63,15 @@ void in_files_close(struct in_files *files);
  */
 enum in_result in_files_next(struct in_files *files, struct in_file *file);
 
+/**
+ * Look at all inputs that can be had, before they are read.
+ *
+ * @param visit  is called for each; unless it returns 0, that ends it, and so does a signal
+ * @return what `visit` has returned, or TL_TROUBLE with a message
+ */
+int in_files_each(const struct in_files_options *options,
+		  int (*visit)(void *ctx, const struct in_file *file), void *ctx);
+
 /** Why, with the path in it. */
 const char *in_files_reason(const struct in_files *files);
 

@@ -244,7 +244,7 @@ int in_look_into(const char *path, const struct in_format *format, int is_hex,
 		return 0;
 	bytes = malloc(LOOKED_AT);
 	if (bytes)
-		n = in_source_look(path, is_text && !in_codec_of_path(path), bytes, LOOKED_AT);
+		in_source_head(path, is_text && !in_codec_of_path(path), bytes, LOOKED_AT, &n);
 	is_odd = n && format != &in_format_bin && in_look_at(path, format, bytes, n, reason);
 	/* Columns may have objects, and bytes may be anything: but hardly so. */
 	if (n && !is_odd && !is_text && format != &in_format_jsonl &&

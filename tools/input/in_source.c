@@ -224,20 +224,23 @@ enum in_result in_source_read(struct in_source *source, char *buffer, size_t roo
 	return read_file(source, buffer, room, got);
 }
 
-size_t in_source_look(const char *path, int plain, char *bytes, size_t size)
+enum in_result in_source_head(const char *path, int is_plain, char *bytes, size_t room, size_t *n)
 {
 	struct in_source source = { .fd = -1 };
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	size_t n = 0, got = 0;
+	enum in_result rc = fd < 0 ? IN_FATAL : IN_ROW;
+	size_t got;
 
+	*n = 0;
 	in_source_begin(&source, fd);
-	source.plain = plain;
+	source.plain = is_plain;
 	/* What the last read leaves of the room is less than a codec may need. */
-	while (fd >= 0 && n + 4 <= size &&
-	       in_source_read(&source, bytes + n, size - n, &got) == IN_ROW)
-		n += got;
+	while (rc == IN_ROW && *n + MAGIC_SIZE <= room) {
+		rc = in_source_read(&source, bytes + *n, room - *n, &got);
+		*n += rc == IN_ROW ? got : 0;
+	}
 	in_source_free(&source);
 	if (fd >= 0)
 		close(fd);
-	return n;
+	return rc;
 }

@@ -54,9 +54,13 @@ enum in_result in_source_read(struct in_source *source, char *buffer, size_t roo
 enum in_result in_source_lack_memory(struct in_source *source);
 
 /**
- * The first bytes of a file, decompressed unless `plain`: at most `size`, and up to three less.
- * Returns how many there are; what cannot be read has none.
+ * The beginning of a file, decompressed.
+ *
+ * @param is_plain  it is not
+ * @param room      of `bytes`; a few bytes may stay unused
+ * @param n         set to how many there are
+ * @return IN_ROW or IN_END, or IN_FATAL if it cannot be read so far
  */
-size_t in_source_look(const char *path, int plain, char *bytes, size_t size);
+enum in_result in_source_head(const char *path, int is_plain, char *bytes, size_t room, size_t *n);
 
 #endif /* IN_SOURCE_H */

@@ -62,10 +62,12 @@ int in_written_check_inputs(const struct in_written *written, size_t n,
 static int is_own(const struct in_written *written)
 {
 	size_t n = written->begins ? strlen(written->begins) : 0;
+	size_t n_read = 0;
 	char bytes[32];
 
-	return n && in_source_look(written->path, 1, bytes, sizeof(bytes)) >= n &&
-	       memcmp(bytes, written->begins, n) == 0;
+	if (n)
+		in_source_head(written->path, 1, bytes, sizeof(bytes), &n_read);
+	return n && n_read >= n && memcmp(bytes, written->begins, n) == 0;
 }
 
 static int check_one(const struct in_written *written, const char *index, int prints)
