@@ -182,7 +182,6 @@ tools_libdedup_a_SOURCES = \
 	tools/dedup/dd_run.c \
 	tools/dedup/dd_run.h \
 	tools/dedup/dd_summary.c \
-	tools/dedup/dd_summary.h \
 	tools/dedup/dd_texts.c \
 	tools/dedup/dd_texts.h \
 	tools/dedup/dd_work.h

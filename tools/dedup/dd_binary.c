@@ -73,10 +73,10 @@ static void lose(struct dd_binary *binary, struct one *one, const char *what, co
 	char reason[256];
 
 	snprintf(reason, sizeof(reason), "%s%s", what, why);
-	dd_report_reject(binary->report, binary->all, dd_files_path(binary->work->files, one->file),
+	dd_report_reject(binary->report, dd_files_path(binary->work->files, one->file),
 			 reason);
-	binary->all->documents--;
-	binary->all->binary--;
+	binary->report->documents--;
+	binary->report->binary--;
 	one->number = 0;
 }
 

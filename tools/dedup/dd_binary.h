@@ -15,11 +15,10 @@
 #include "dedup/dd_output.h"
 #include "dedup/dd_report.h"
 
-/** Zero but for the first three: none yet. */
+/** Zero but for the first two: none yet. */
 struct dd_binary {
 	const struct dd_work *work;
 	struct dd_report *report; /* of what cannot be read again, and what is counted */
-	struct dd_summary *all;
 	struct in_room ones;      /* they */
 	size_t n, n_read;         /* files, and those that were read again */
 	unsigned char *block[2];

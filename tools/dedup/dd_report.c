@@ -6,42 +6,39 @@
 #include "common/tl_emit.h"
 #include "common/tl_json.h"
 #include "common/tl_msg.h"
-#include "common/tl_report.h"
 #include "input/in_guard.h"
 
-#include <errno.h>
-#include <string.h>
+#include <stdlib.h>
 
 int dd_report_begin(struct dd_report *report)
 {
 	const struct dd_options *options = report->options;
 
 	if (tl_report_open(options->rejects, "ae", &report->rejects) ||
-	    tl_report_open(options->list_binary, "ae", &report->binary) ||
+	    tl_report_open(options->list_binary, "ae", &report->list_binary) ||
 	    tl_report_open(options->summary, options->resume ? "ae" : "we", &report->summary))
 		return TL_TROUBLE;
 	if (report->rejects)
 		in_guard_add_output(fileno(report->rejects), 0);
-	if (report->binary)
-		in_guard_add_output(fileno(report->binary), 0);
+	if (report->list_binary)
+		in_guard_add_output(fileno(report->list_binary), 0);
 	if (report->summary)
 		in_guard_add_output(fileno(report->summary), 0);
 	return 0;
 }
 
-void dd_report_reject(struct dd_report *report, struct dd_summary *all, const char *place,
-		      const char *reason)
+void dd_report_reject(struct dd_report *report, const char *place, const char *reason)
 {
 	tl_report_reject(report->rejects, place, reason);
-	if (tl_report_tells(++all->rejected, "rejected rows"))
+	if (tl_report_tells(++report->rejected, "rejected rows"))
 		tl_error("%s%s%s", place, *place ? ": " : "", reason);
 }
 
 /* As --stream writes paths. */
 void dd_report_binary(struct dd_report *report, const char *path)
 {
-	if (report->binary)
-		tl_emit_path(report->binary, path, report->options->inputs.nul_lists);
+	if (report->list_binary)
+		tl_emit_path(report->list_binary, path, report->options->inputs.nul_lists);
 }
 
 static const char *way(const struct dd_options *options)
@@ -89,39 +86,43 @@ static void put_texts(struct tl_json *json, const simidx_dedup *dedup)
 	tl_json_unsigned(json, "note_bytes", counts.note_bytes);
 }
 
-static int write_summary(struct dd_report *report, int code, const struct dd_summary *all,
-			 const struct dd_output *output, const simidx_dedup *dedup, uint64_t bytes)
+static int write_summary(struct dd_report *report, int code, const struct dd_work *work,
+			 const struct dd_output *output, uint64_t bytes)
 {
 	struct tl_json json = tl_json_line(report->summary);
 	static const struct dd_counts none;
-	double rows = (double)(all->documents + all->rejected);
+	double rows = (double)(report->documents + report->rejected);
 
 	tl_json_signed(&json, "exit", code);
 	tl_json_string(&json, "write", way(report->options));
-	tl_json_unsigned(&json, "rows", all->documents + all->rejected);
-	tl_json_unsigned(&json, "documents", all->documents);
-	tl_json_unsigned(&json, "rejected", all->rejected);
-	tl_json_unsigned(&json, "skipped", all->skipped.n);
-	tl_json_unsigned(&json, "binary", all->binary);
+	tl_json_unsigned(&json, "rows", report->documents + report->rejected);
+	tl_json_unsigned(&json, "documents", report->documents);
+	tl_json_unsigned(&json, "rejected", report->rejected);
+	tl_json_unsigned(&json, "skipped", report->skipped.n);
+	tl_json_unsigned(&json, "binary", report->binary);
 	put_found(&json, report->options, output ? dd_output_counts(output) : &none,
-		  all->documents);
-	put_texts(&json, dedup);
-	tl_json_unsigned(&json, "not_utf8", all->not_utf8.n);
-	tl_json_real(&json, "seconds", all->seconds);
-	tl_json_real(&json, "rows_per_s", all->seconds > 0 ? rows / all->seconds : 0);
+		  report->documents);
+	put_texts(&json, work->dedup);
+	tl_json_unsigned(&json, "not_utf8", report->not_utf8.n);
+	tl_json_real(&json, "seconds", report->seconds);
+	tl_json_real(&json, "rows_per_s", report->seconds > 0 ? rows / report->seconds : 0);
 	tl_json_unsigned(&json, "bytes", bytes);
 	tl_json_unsigned(&json, "peak_rss", tl_report_peak());
 	tl_json_end(&json);
 	return tl_report_close(report->summary, report->options->summary, "the summary", code);
 }
 
-int dd_report_end(struct dd_report *report, int code, const struct dd_summary *all,
-		  const struct dd_output *output, const simidx_dedup *dedup, uint64_t bytes)
+int dd_report_end(struct dd_report *report, int code, const struct dd_work *work,
+		  const struct dd_output *output, uint64_t bytes)
 {
+	free(report->not_utf8.first);
+	free(report->named_rows.first);
+	free(report->lists.first);
+	free(report->skipped.first);
 	if (report->summary)
-		code = write_summary(report, code, all, output, dedup, bytes);
+		code = write_summary(report, code, work, output, bytes);
 	code = tl_report_close(report->rejects, report->options->rejects, "all rejected rows",
 			       code);
-	return tl_report_close(report->binary, report->options->list_binary,
+	return tl_report_close(report->list_binary, report->options->list_binary,
 			       "all names of files that are no texts", code);
 }

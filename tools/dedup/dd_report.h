@@ -2,28 +2,42 @@
 /* Copyright the libsimidx authors */
 
 /*
- * What is told of single inputs and rows; the files of --rejects, --list-binary and --summary.
+ * What a run counts and says: of single inputs and rows, in the files of --rejects, --list-binary
+ * and --summary, and in the end.
  */
 
 #ifndef DD_REPORT_H
 #define DD_REPORT_H
 
-#include "dedup/dd_summary.h"
+#include "common/tl_report.h"
+#include "dedup/dd_again.h"
+#include "dedup/dd_output.h"
+#include "input/in_reader.h"
 
 #include <stdio.h>
 
-/** Zero but for the first: nothing is open. */
+/** Zero but for the first: nothing is open or counted. */
 struct dd_report {
 	const struct dd_options *options;
-	FILE *rejects, *binary, *summary; /* NULL: none is wanted */
+	FILE *rejects, *list_binary, *summary; /* NULL: none is wanted */
+	uint64_t documents, rejected;
+	uint64_t texts;      /* of `documents` */
+	uint64_t text_bytes; /* of these */
+	uint64_t binary;     /* of `documents`: files that are no texts */
+	struct tl_remark not_utf8;   /* texts that are something else */
+	struct tl_remark named_rows; /* files found that were taken for one text, named as rows */
+	struct tl_remark lists;      /* files taken for one text that look like fingerprints */
+	struct tl_remark skipped;    /* files found that are no texts */
+	double started, seconds;
+	double shown; /* when progress was */
+	int has_warned; /* that memory is likely to be too small */
 };
 
-/** Open them. dd_check_outputs() has found nothing. Returns 0, or TL_TROUBLE with a message. */
+/** Open the files. dd_check_outputs() found nothing. Returns 0, or TL_TROUBLE with a message. */
 int dd_report_begin(struct dd_report *report);
 
 /** An input or row cannot be had: say so, and count it. */
-void dd_report_reject(struct dd_report *report, struct dd_summary *all, const char *place,
-		      const char *reason);
+void dd_report_reject(struct dd_report *report, const char *place, const char *reason);
 
 /** A file is no text: --list-binary. */
 void dd_report_binary(struct dd_report *report, const char *path);
@@ -33,10 +47,43 @@ void dd_report_binary(struct dd_report *report, const char *path);
  *
  * @param code    the exit code so far
  * @param output  NULL: it never began
- * @param dedup   NULL: there was no document
+ * @param bytes   read of all inputs
  * @return `code`, or TL_TROUBLE with a message when not all could be written
  */
-int dd_report_end(struct dd_report *report, int code, const struct dd_summary *all,
-		  const struct dd_output *output, const simidx_dedup *dedup, uint64_t bytes);
+int dd_report_end(struct dd_report *report, int code, const struct dd_work *work,
+		  const struct dd_output *output, uint64_t bytes);
+
+/* ---- dd_summary.c ---- */
+
+/** A text was read: count it, and what is odd about it. */
+void dd_report_text(struct dd_report *report, const struct in_reader *reader,
+		    const struct in_row *row);
+
+/** Now and then, how far reading has come: so many bytes of all inputs. */
+void dd_report_progress(struct dd_report *report, uint64_t bytes, const struct dd_output *output);
+
+/**
+ * After 10,000 documents, and again after ten times as many: warn if the run is likely to end for
+ * want of memory.
+ *
+ * @param bytes   read of all inputs up to the last row
+ * @param each    bytes that a document needs until the end
+ * @param tables  bytes that there are for all
+ */
+void dd_report_estimate(struct dd_report *report, uint64_t bytes, uint64_t each, uint64_t tables);
+
+/** A stream has failed: the file or directory of its rows is not complete. */
+void dd_report_partial(const struct dd_report *report);
+
+/** Reading has ended before a place, as memory is used up. Returns the exit code. */
+int dd_report_full(const struct dd_report *report, const char *place);
+
+/**
+ * Tell of all, in the end.
+ *
+ * @return comparisons for which a text could not be read again, though nobody has limited that
+ */
+uint64_t dd_report_tell(const struct dd_report *report, const struct dd_work *work,
+			const struct dd_again *again, struct dd_output *output);
 
 #endif /* DD_REPORT_H */

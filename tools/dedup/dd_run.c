@@ -16,7 +16,6 @@
 #include "dedup/dd_resume.h"
 #include "dedup/dd_room.h"
 #include "dedup/dd_shards.h"
-#include "dedup/dd_summary.h"
 #include "input/in_guard.h"
 #include "input/in_written.h"
 
@@ -50,7 +49,6 @@ struct run {
 	struct dd_inputs planned;
 	struct dd_inputs read; /* those that were begun */
 	uint64_t here;         /* digest of these, the last one without its size */
-	struct dd_summary all;
 	struct dd_report report;
 	int pause_code; /* of deciding while the input paused: 0, or the exit code */
 };
@@ -60,7 +58,7 @@ struct run {
 /* An input or row that cannot be had. */
 static void reject(struct run *run, const char *place, const char *reason)
 {
-	dd_report_reject(&run->report, &run->all, place, reason);
+	dd_report_reject(&run->report, place, reason);
 }
 
 /* ---- memory ---- */
@@ -222,12 +220,12 @@ static int note_extra(struct run *run, simidx_dedup_row *row, const struct in_ro
 	if (in_room_have(&run->extra, sizeof(*extra) + size))
 		return tl_error("out of memory");
 	extra = run->extra.bytes;
-	extra->name = (struct dd_name){ run->all.documents, reader->line, file, 0 };
+	extra->name = (struct dd_name){ run->report.documents, reader->line, file, 0 };
 	extra->id = given->id;
 	extra->key = dd_keep_key(&run->work.options->keep, given, run->work.files, file);
 	extra->end = (struct dd_position){ run->read.n, run->here, in_lines_offset(&reader->lines),
 					   reader->lines.line,
-					   run->all.documents + run->last.at.rows };
+					   run->report.documents + run->last.at.rows };
 	extra->line_size = size;
 	if (size)
 		memcpy(extra->line, reader->kept.bytes, size);
@@ -254,7 +252,7 @@ static int count_document(struct run *run, enum simidx_dedup_kind kind, uint64_t
 	}
 	if (code || !have_memory(run, run->bytes + bytes, place))
 		return code;
-	run->all.documents++;
+	run->report.documents++;
 	*is_taken = 1;
 	return 0;
 }
@@ -268,7 +266,7 @@ static int take_binary(struct run *run, const struct in_file *input, uint32_t fi
 		dd_report_binary(&run->report, input->path);
 	if (!is_file || !run->work.options->binary) {
 		if (input->is_found)
-			tl_remark_add(&run->all.skipped, input->path);
+			tl_remark_add(&run->report.skipped, input->path);
 		else
 			reject(run, in_reader_place(&run->reader), run->reader.reason);
 		return 0;
@@ -276,8 +274,8 @@ static int take_binary(struct run *run, const struct in_file *input, uint32_t fi
 	code = count_document(run, SIMIDX_DEDUP_TEXTS, dd_binary_bytes(), &is_taken);
 	if (code || !is_taken)
 		return code;
-	run->all.binary++;
-	return dd_binary_add(&run->binary, file, run->all.documents);
+	run->report.binary++;
+	return dd_binary_add(&run->binary, file, run->report.documents);
 }
 
 static int take_row(struct run *run, const struct in_row *given, uint32_t file)
@@ -290,14 +288,14 @@ static int take_row(struct run *run, const struct in_row *given, uint32_t file)
 
 	if (code || !is_taken)
 		return code;
-	dd_summary_estimate(&run->all, run->work.options, reader->lines.source.codec ?
+	dd_report_estimate(&run->report, reader->lines.source.codec ?
 			    in_reader_bytes(reader) : reader->bytes + reader->row_begins,
 			    run->bytes, run->memory.tables);
 	if (kind == SIMIDX_DEDUP_TEXTS) {
 		row.text = given->text;
 		row.text_size = given->text_size;
 		row.flags = dd_again_place(run->work.files, reader, given, file, &row.place);
-		dd_summary_look(&run->all, run->work.options, reader, given);
+		dd_report_text(&run->report, reader, given);
 	}
 	row.fp = given->fp;
 	if (kind == SIMIDX_DEDUP_FEATURES) {
@@ -363,15 +361,14 @@ static int read_rows(struct run *run, const struct in_file *input, uint32_t file
 			reject(run, in_reader_place(reader), reader->reason);
 			code = dd_output_unread(run->output, &row);
 		}
-		if (run->all.rejected == HOPELESS && !run->all.documents) {
-			in_causes_tell(&reader->causes, run->all.rejected);
+		if (run->report.rejected == HOPELESS && !run->report.documents) {
+			in_causes_tell(&reader->causes, run->report.rejected);
 			return tl_error("the first 1,000 rows were all rejected, the last one "
 					"because: %s", reader->reason);
 		}
 		if (rc == IN_FATAL) /* what came before stays, and other inputs follow */
 			break;
-		dd_summary_progress(&run->all, run->work.options, in_reader_bytes(reader),
-				    run->output);
+		dd_report_progress(&run->report, in_reader_bytes(reader), run->output);
 	}
 	return code;
 }
@@ -487,7 +484,7 @@ static int begin(struct run *run)
 	const struct dd_mark *last = &run->last;
 
 	dd_memory_begin();
-	run->all.started = run->all.shown = tl_seconds();
+	run->report.started = run->report.shown = tl_seconds();
 	dd_memory_divide(&run->memory, run->work.options->memory, run->work.options->threads);
 	in_reader_init(&run->reader, run->work.options->bits);
 	run->reader.names_tell = !run->work.options->inputs.format;
@@ -501,7 +498,6 @@ static int begin(struct run *run)
 					   run->work.options->threads);
 	run->binary.work = &run->work;
 	run->binary.report = &run->report;
-	run->binary.all = &run->all;
 	if (!run->again)
 		return tl_error("out of memory");
 	if (run->work.options->resume && dd_resume_read(run->work.options, &run->last))
@@ -554,21 +550,20 @@ int dd_run(const struct dd_options *options)
 		/* Results stand before the summary where both go to one file. */
 		if (fflush(stdout))
 			tl_output_failed();
-		in_causes_tell(&run.reader.causes, run.all.documents + run.all.rejected);
+		in_causes_tell(&run.reader.causes, run.report.documents + run.report.rejected);
 		in_files_tell(files);
-		run.all.seconds = tl_seconds() - run.all.started;
-		unread = dd_summary_tell(&run.all, options, run.work.dedup, run.again, run.output,
-					 run.work.index ? dd_index_remember(run.work.index) : 0);
+		run.report.seconds = tl_seconds() - run.report.started;
+		unread = dd_report_tell(&run.report, &run.work, run.again, run.output);
 		if (*run.full)
-			code = dd_summary_tell_full(&run.all, options, run.full);
+			code = dd_report_full(&run.report, run.full);
 	}
 	if (code == TL_TROUBLE && run.work.dedup && options->stream)
-		dd_summary_tell_partial(options);
+		dd_report_partial(&run.report);
 	counts = !code ? dd_output_counts(run.output) : NULL;
-	if (counts && run.all.rejected + unread + counts->changed + counts->broken)
+	if (counts && run.report.rejected + unread + counts->changed + counts->broken)
 		code = TL_PARTLY;
-	run.all.seconds = tl_seconds() - run.all.started;
-	code = dd_report_end(&run.report, code, &run.all, run.output, run.work.dedup,
+	run.report.seconds = tl_seconds() - run.report.started;
+	code = dd_report_end(&run.report, code, &run.work, run.output,
 			     in_reader_bytes(&run.reader));
 	simidx_dedup_close(run.work.dedup);
 	dd_against_close(run.work.against);
@@ -581,7 +576,6 @@ int dd_run(const struct dd_options *options)
 	dd_output_free(run.output);
 	in_reader_free(&run.reader);
 	in_files_close(files);
-	dd_summary_free(&run.all);
 	dd_files_free(run.work.files);
 	return code;
 }

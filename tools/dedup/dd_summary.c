@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
-#include "dedup/dd_summary.h"
+#include "dedup/dd_report.h"
 
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
@@ -16,51 +16,43 @@
 /* After so many rows it is estimated how many there are, and again after ten times as many. */
 #define ESTIMATED_AFTER 10000
 
-void dd_summary_look(struct dd_summary *all, const struct dd_options *options,
-		     const struct in_reader *reader, const struct in_row *row)
+void dd_report_text(struct dd_report *report, const struct in_reader *reader,
+		    const struct in_row *row)
 {
+	const struct dd_options *options = report->options;
 	enum in_doubt doubt;
 
-	all->texts++;
-	all->text_bytes += row->text_size;
+	report->texts++;
+	report->text_bytes += row->text_size;
 	if (!tl_is_utf8(row->text, row->text_size))
-		tl_remark_add(&all->not_utf8, in_reader_place(reader));
+		tl_remark_add(&report->not_utf8, in_reader_place(reader));
 	if (reader->format != &in_format_text || options->inputs.format)
 		return;
 	doubt = in_doubt_text(reader->path, row, options->bits);
 	if (doubt == IN_LISTS_FPS)
-		tl_remark_add(&all->lists, reader->path);
+		tl_remark_add(&report->lists, reader->path);
 	if (doubt == IN_NAMED_ROWS)
-		tl_remark_add(&all->named_rows, reader->path);
+		tl_remark_add(&report->named_rows, reader->path);
 }
 
-void dd_summary_free(struct dd_summary *all)
-{
-	free(all->not_utf8.first);
-	free(all->named_rows.first);
-	free(all->lists.first);
-	free(all->skipped.first);
-}
-
-void dd_summary_progress(struct dd_summary *all, const struct dd_options *options, uint64_t bytes,
-			 struct dd_output *output)
+void dd_report_progress(struct dd_report *report, uint64_t bytes, const struct dd_output *output)
 {
 	char percent[24 + TL_NUMBER_SIZE] = "";
-	uint64_t total = options->total_bytes;
+	uint64_t total = report->options->total_bytes;
 	double seconds;
 
-	if (!tl_progress_due(&all->shown))
+	if (!tl_progress_due(&report->shown))
 		return;
-	seconds = all->shown - all->started;
+	seconds = report->shown - report->started;
 	if (bytes && total > bytes)
 		snprintf(percent, sizeof(percent), "%.0f %%%s, ",
 			 100.0 * (double)bytes / (double)total,
 			 tl_left(seconds * (double)(total - bytes) / (double)bytes));
 	tl_progress_show("%s%s document%s, %s/s, %s %s", percent,
-			 tl_amount((double)all->documents), all->documents == 1 ? "" : "s",
-			 tl_amount((double)all->documents / seconds),
+			 tl_amount((double)report->documents), report->documents == 1 ? "" : "s",
+			 tl_amount((double)report->documents / seconds),
 			 tl_amount((double)dd_output_counts(output)->near),
-			 options->pairs ? "pairs" : "near-duplicates");
+			 report->options->pairs ? "pairs" : "near-duplicates");
 }
 
 /* Whether it is 10,000 or ten times as many, and so on. */
@@ -71,43 +63,47 @@ static int is_time_to_estimate(uint64_t documents)
 	return documents == ESTIMATED_AFTER;
 }
 
-void dd_summary_estimate(struct dd_summary *all, const struct dd_options *options, uint64_t bytes,
-			 uint64_t each, uint64_t tables)
+void dd_report_estimate(struct dd_report *report, uint64_t bytes, uint64_t each, uint64_t tables)
 {
+	const struct dd_options *options = report->options;
 	double expected, needed;
 
-	if (all->has_warned || !is_time_to_estimate(all->documents) ||
+	if (report->has_warned || !is_time_to_estimate(report->documents) ||
 	    options->total_bytes <= bytes)
 		return;
-	expected = (double)all->documents * (double)options->total_bytes / (double)bytes;
+	expected = (double)report->documents * (double)options->total_bytes / (double)bytes;
 	needed = expected * (double)each;
 	if (needed <= (double)tables)
 		return;
-	all->has_warned = 1;
+	report->has_warned = 1;
 	tl_notice("--memory is likely to be too small: there are about %s documents, which may "
 		  "need --memory %" PRIu64 "M", tl_amount(expected),
 		  dd_memory_megabytes((uint64_t)needed, options->threads));
 }
 
-int dd_summary_tell_full(const struct dd_summary *all, const struct dd_options *options,
-			 const char *place)
+static int can_resume(const struct dd_report *report)
+{
+	return report->options->index && !tl_path_is_uri(report->options->index);
+}
+
+int dd_report_full(const struct dd_report *report, const char *place)
 {
 	return tl_error("--memory is used up by %s: all before %s is decided, and nothing from "
 			"there on was read%s",
-			tl_counted(all->documents, "document", "documents"), place,
-			options->index && !tl_path_is_uri(options->index) ?
+			tl_counted(report->documents, "document", "documents"), place,
+			can_resume(report) ?
 			"; --resume goes on with more --memory" :
 			"");
 }
 
-void dd_summary_tell_partial(const struct dd_options *options)
+void dd_report_partial(const struct dd_report *report)
 {
+	const struct dd_options *options = report->options;
 	const char *path = options->output ? options->output : options->output_dir;
-	int can_resume = options->index && !tl_path_is_uri(options->index);
 
 	if (path)
 		tl_error("%s is not complete%s", path,
-			 can_resume ? "; with --resume the same command goes on" : "");
+			 can_resume(report) ? "; with --resume the same command goes on" : "");
 }
 
 /* Texts that could not be read again, though nobody has put a limit to that. */
@@ -133,21 +129,21 @@ static uint64_t tell_unread(const struct dd_again *again, const simidx_dedup_cou
 }
 
 /* What was odd about texts and files. */
-static void tell_odd(const struct dd_summary *all, const simidx_dedup_counts *counts)
+static void tell_odd(const struct dd_report *report, const simidx_dedup_counts *counts)
 {
-	const struct tl_remark *skipped = &all->skipped;
+	const struct tl_remark *skipped = &report->skipped;
 
 	if (counts->exhausted)
 		tl_notice("%s compared with the %d nearest without a match; more may be near "
 			  "(--all compares with all)",
 			  tl_counted(counts->exhausted, "document was", "documents were"),
 			  SIMIDX_DEDUP_MOST_COMPARED);
-	tl_remark_tell(&all->not_utf8, "text is not UTF-8", "texts are not UTF-8",
+	tl_remark_tell(&report->not_utf8, "text is not UTF-8", "texts are not UTF-8",
 		       ": convert such files before, for example with iconv");
-	tl_remark_tell(&all->named_rows, "file with the name of rows was taken as a text",
+	tl_remark_tell(&report->named_rows, "file with the name of rows was taken as a text",
 		       "files with names of rows were taken as one text each",
 		       ": -F jsonl, csv or tsv reads their rows");
-	tl_remark_tell(&all->lists, "text looks like a list of fingerprints",
+	tl_remark_tell(&report->lists, "text looks like a list of fingerprints",
 		       "texts look like lists of fingerprints", ": -F lines reads one a line");
 	if (counts->too_long)
 		tl_notice("sketches decided %s whether a text is near to a long one (without a "
@@ -157,10 +153,10 @@ static void tell_odd(const struct dd_summary *all, const simidx_dedup_counts *co
 		tl_notice("%s no words: of these an empty one is near to nothing, another only to "
 			  "the same bytes",
 			  tl_counted(counts->empty, "text has", "texts have"));
-	if (all->binary)
+	if (report->binary)
 		tl_notice("%s and %s compared by bytes alone",
-			  tl_counted(all->binary, "file is no text", "files are no texts"),
-			  all->binary == 1 ? "was" : "were");
+			  tl_counted(report->binary, "file is no text", "files are no texts"),
+			  report->binary == 1 ? "was" : "were");
 	if (skipped->n)
 		tl_notice("%s and %s skipped (first: %s)",
 			  tl_counted(skipped->n, "file is no text", "files are no texts"),
@@ -214,16 +210,19 @@ static const struct in_format *first_format(const struct in_files_options *input
 #define MANY_SHORT 10
 
 /* Nothing was found, which says little to who does not know what was looked for. */
-static void tell_limit(const struct dd_summary *all, const struct dd_options *options)
+static void tell_limit(const struct dd_report *report)
 {
-	if (all->texts >= MANY_SHORT && all->text_bytes < SHORT_BYTES * all->texts &&
+	const struct dd_options *options = report->options;
+
+	if (report->texts >= MANY_SHORT && report->text_bytes < SHORT_BYTES * report->texts &&
 	    first_format(&options->inputs) != &in_format_text)
 		tl_notice("texts have fewer than %d bytes on average: --text-field names another "
 			  "member or column", SHORT_BYTES);
-	if (all->texts == all->documents && !all->lists.n && !options->index && !options->against.n)
-		in_files_tell_whole(&options->inputs, all->texts,
+	if (report->texts == report->documents && !report->lists.n && !options->index &&
+	    !options->against.n)
+		in_files_tell_whole(&options->inputs, report->texts,
 				    options->stream ? FEW_FILES : 1);
-	if (all->texts >= (options->stream ? LARGE_STREAM : 2) && !options->similarity_given &&
+	if (report->texts >= (options->stream ? LARGE_STREAM : 2) && !options->similarity_given &&
 	    !options->identical && !options->no_verify)
 		tl_notice("texts are near if they have %.0f %% of their runs of five words in "
 			  "common: --similarity 0.6 finds less similar ones",
@@ -231,29 +230,29 @@ static void tell_limit(const struct dd_summary *all, const struct dd_options *op
 }
 
 /* The last line. */
-static void tell_all(const struct dd_summary *all, const struct dd_options *options,
-		     const struct dd_counts *counts)
+static void tell_all(const struct dd_report *report, const struct dd_counts *counts)
 {
+	const struct dd_options *options = report->options;
 	char rejected[TL_NUMBER_SIZE + 16] = "", bytes[2 * TL_NUMBER_SIZE + 48];
-	const char *documents = tl_counted(all->documents, "document", "documents");
+	const char *documents = tl_counted(report->documents, "document", "documents");
 	const char *near = tl_counted(counts->near, "near-duplicate", "near-duplicates");
 
-	if (all->rejected)
-		snprintf(rejected, sizeof(rejected), ", %s rejected", tl_count(all->rejected));
+	if (report->rejected)
+		snprintf(rejected, sizeof(rejected), ", %s rejected", tl_count(report->rejected));
 	write_bytes(options, counts, bytes, sizeof(bytes));
 	if (options->pairs)
-		tl_notice("%s in %.1f s: %s%s", documents, all->seconds,
+		tl_notice("%s in %.1f s: %s%s", documents, report->seconds,
 			  tl_counted(counts->near, "pair", "pairs"), rejected);
 	else if (options->stream)
-		tl_notice("%s in %.1f s: %s new, %s%s%s", documents, all->seconds,
-			  tl_count(all->documents - counts->near - counts->known), near, rejected,
-			  bytes);
+		tl_notice("%s in %.1f s: %s new, %s%s%s", documents, report->seconds,
+			  tl_count(report->documents - counts->near - counts->known), near,
+			  rejected, bytes);
 	else if (!counts->near)
-		tl_notice("%s in %.1f s: no %s%s", documents, all->seconds,
+		tl_notice("%s in %.1f s: no %s%s", documents, report->seconds,
 			  options->identical ? "identical documents" : "near-duplicates",
 			  rejected);
 	else
-		tl_notice("%s in %.1f s: %s in %s%s%s", documents, all->seconds,
+		tl_notice("%s in %.1f s: %s in %s%s%s", documents, report->seconds,
 			  options->identical ? tl_counted(counts->near, "identical document",
 							  "identical documents") : near,
 			  tl_counted(counts->groups, "group", "groups"), rejected, bytes);
@@ -296,22 +295,23 @@ static void tell_unlisted(const struct dd_options *options, const struct dd_coun
 			  tl_counted(counts->trusted, "document is", "documents are"));
 }
 
-uint64_t dd_summary_tell(const struct dd_summary *all, const struct dd_options *options,
-			 const simidx_dedup *dedup, const struct dd_again *again,
-			 struct dd_output *output, int remember)
+uint64_t dd_report_tell(const struct dd_report *report, const struct dd_work *work,
+			const struct dd_again *again, struct dd_output *output)
 {
+	const struct dd_options *options = report->options;
 	simidx_dedup_counts counts = { .size = sizeof(counts) };
 	const struct dd_counts *written = dd_output_counts(output);
 	uint64_t unread;
 
-	simidx_dedup_count(dedup, &counts);
-	if (simidx_dedup_problem(dedup))
+	simidx_dedup_count(work->dedup, &counts);
+	if (simidx_dedup_problem(work->dedup))
 		tl_notice("not all texts could be put aside, so fingerprints decided for some: %s",
-			  simidx_dedup_problem(dedup));
+			  simidx_dedup_problem(work->dedup));
 	unread = tell_unread(again, &counts);
-	tell_odd(all, &counts);
-	tell_remembered(options, &counts, remember == SIMIDX_DEDUP_TEXT);
-	dd_output_tell(output, all->documents);
+	tell_odd(report, &counts);
+	tell_remembered(options, &counts,
+			work->index && dd_index_remember(work->index) == SIMIDX_DEDUP_TEXT);
+	dd_output_tell(output, report->documents);
 	tell_undecided(options, written);
 	if (written->near && first_format(&options->inputs) != &in_format_text &&
 	    (options->keep.rule == DD_KEEP_NEWEST || options->keep.rule == DD_KEEP_OLDEST))
@@ -319,7 +319,7 @@ uint64_t dd_summary_tell(const struct dd_summary *all, const struct dd_options *
 			  "so the first stays; --keep max:FIELD and min:FIELD go by dates of rows");
 	tell_unlisted(options, written);
 	if (!written->near)
-		tell_limit(all, options);
-	tell_all(all, options, written);
+		tell_limit(report);
+	tell_all(report, written);
 	return unread;
 }
