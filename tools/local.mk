@@ -70,7 +70,6 @@ tools_libcommon_a_SOURCES = \
 	tools/common/tl_utf8.c \
 	tools/common/tl_utf8.h \
 	tools/input/in_bare.c \
-	tools/input/in_bin.c \
 	tools/input/in_causes.c \
 	tools/input/in_causes.h \
 	tools/input/in_codec.c \
@@ -90,7 +89,6 @@ tools_libcommon_a_SOURCES = \
 	tools/input/in_guard.h \
 	tools/input/in_jsonl.c \
 	tools/input/in_jsonl.h \
-	tools/input/in_keys.c \
 	tools/input/in_leave.c \
 	tools/input/in_leave.h \
 	tools/input/in_lines.c \

@@ -160,9 +160,8 @@ void ld_decided_again(void *ctx, const simidx_rejudged *outcome)
 /* Count what came of a row, in place of what it was counted as. */
 static void count(struct ld_report *report, const struct ld_decided_row *row)
 {
-	char place[LD_PLACE_SIZE];
+	const char *place = ld_item_place(&row->item);
 
-	in_write_place(row->item.path, row->item.line, place, sizeof(place));
 	report->near -= row->told == SIMIDX_E_EXISTS;
 	report->near += row->now == SIMIDX_E_EXISTS;
 	if (row->now == SIMIDX_E_DUPLICATE) {

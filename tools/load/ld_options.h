@@ -68,6 +68,9 @@ struct ld_options {
 	int quiet;
 };
 
+/** Room for a place in the inputs; one with a long path is cut in messages. */
+#define LD_PLACE_SIZE 8192
+
 /** The words of enum ld_mode. */
 extern const char *const ld_mode_words[];
 

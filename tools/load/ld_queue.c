@@ -76,6 +76,14 @@ void ld_item_sketch(struct ld_item *item, simidx_text *text, unsigned bits, unsi
 	}
 }
 
+const char *ld_item_place(const struct ld_item *item)
+{
+	static char place[LD_PLACE_SIZE];
+
+	in_write_place(item->path, item->line, place, sizeof(place));
+	return place;
+}
+
 void ld_item_clear(struct ld_item *item)
 {
 	free(item->error);

@@ -72,6 +72,9 @@ int ld_queue_flush(struct ld_queue *queue);
 /** Make the fingerprint of an item in this thread. */
 void ld_item_sketch(struct ld_item *item, simidx_text *text, unsigned bits, unsigned flags);
 
+/** Where it is, for messages and reports: valid until the next call. */
+const char *ld_item_place(const struct ld_item *item);
+
 /** Free what ld_item_sketch() left. */
 void ld_item_clear(struct ld_item *item);
 

@@ -37,7 +37,6 @@ static int fit_kind(struct ld_run *run, struct ld_item *item)
 {
 	struct ld_target *target = &run->target;
 	enum in_kind kind = item->row.kind;
-	char place[LD_PLACE_SIZE];
 
 	if (kind == IN_TEXT && ld_target_is_bare(target)) {
 		item->result = IN_REJECTED;
@@ -52,12 +51,10 @@ static int fit_kind(struct ld_run *run, struct ld_item *item)
 	}
 	if (kind == IN_FINGERPRINT && target->state == LD_CLOSED && target->index &&
 	    target->flags & SIMIDX_CREATE_FP2 && !item->row.has_fp2 &&
-	    !item->row.lacks_fp2) {
-		in_write_place(item->path, item->line, place, sizeof(place));
+	    !item->row.lacks_fp2)
 		return tl_error("%s: a bare fingerprint does not fit: %s keeps a second one for "
 				"each document, as indexes of texts do; name another INDEX for "
-				"it", place, run->options->index);
-	}
+				"it", ld_item_place(item), run->options->index);
 	return 0;
 }
 

@@ -15,9 +15,6 @@
 
 #define LD_MAX_PHASES 16
 
-/** Room for a place; one with a long path is cut in messages. */
-#define LD_PLACE_SIZE 8192
-
 /** A part of the work, in the order in which they began. */
 struct ld_phase {
 	char name[24];

@@ -19,11 +19,9 @@ static int reject(struct ld_run *run, const struct ld_item *item, const char *re
 		  int is_duplicate)
 {
 	struct ld_report *report = &run->report;
-	char place[LD_PLACE_SIZE];
 	uint64_t known;
 
-	in_write_place(item->path, item->line, place, sizeof(place));
-	ld_report_reject(report, place, reason, is_duplicate);
+	ld_report_reject(report, ld_item_place(item), reason, is_duplicate);
 	/* A stream that is asked whether it is new may begin with what is there. */
 	known = run->options->mode == LD_IF_NEW ? report->duplicates : 0;
 	if (ld_report_too_many(report))
@@ -88,7 +86,7 @@ static void remark(struct ld_run *run, const struct ld_item *item)
 		[IN_LISTS_FPS] = LD_LISTS_FPS,
 	};
 	struct ld_report *report = &run->report;
-	char place[LD_PLACE_SIZE];
+	char place[LD_PLACE_SIZE + 40];
 	int is_future;
 
 	if (item->flags & SIMIDX_SKETCH_EMPTY)
@@ -97,25 +95,15 @@ static void remark(struct ld_run *run, const struct ld_item *item)
 		report->short_texts++;
 	is_future = item->row.time && run->target.flags & SIMIDX_CREATE_TIMES &&
 		    item->row.time > time(NULL);
-	if (!item->bad_utf8 && !item->doubt && !is_future)
-		return;
-	in_write_place(item->path, item->line, place, sizeof(place) - 40);
 	if (is_future)
-		ld_report_remark(report, LD_FUTURE, place);
+		ld_report_remark(report, LD_FUTURE, ld_item_place(item));
 	if (item->doubt)
-		ld_report_remark(report, doubts[item->doubt], place);
+		ld_report_remark(report, doubts[item->doubt], ld_item_place(item));
 	if (!item->bad_utf8)
 		return;
-	sprintf(place + strlen(place), ", byte %llu", (unsigned long long)item->bad_utf8);
+	snprintf(place, sizeof(place), "%s, byte %llu", ld_item_place(item),
+		 (unsigned long long)item->bad_utf8);
 	ld_report_remark(report, LD_NOT_UTF8, place);
-}
-
-static void note_missing(struct ld_run *run, const struct ld_item *item)
-{
-	char place[LD_PLACE_SIZE];
-
-	in_write_place(item->path, item->line, place, sizeof(place));
-	ld_report_missing(&run->report, place);
 }
 
 /* Commit what comes before the row that is at hand. */
@@ -194,7 +182,7 @@ static int tell(struct ld_run *run, const struct ld_item *item, int rc,
 {
 	run->report.near += rc == SIMIDX_E_EXISTS;
 	if (rc == SIMIDX_E_NOT_FOUND)
-		note_missing(run, item);
+		ld_report_missing(&run->report, ld_item_place(item));
 	if (!run->target.rejudges)
 		ld_emit_row(run->options, item, !rc, change);
 	else if (ld_decided_add(&run->decided, item, run->target.changes - 1, rc, change))
@@ -291,7 +279,6 @@ static void pass_ahead(struct ld_run *run)
 int ld_store_item(void *ctx, const struct ld_item *item)
 {
 	struct ld_run *run = ctx;
-	char place[LD_PLACE_SIZE];
 	int code = 0;
 
 	pass_ahead(run);
@@ -302,11 +289,10 @@ int ld_store_item(void *ctx, const struct ld_item *item)
 	run->mark.rows = item->rows;
 	run->mark.total++;
 	if (item->result == IN_SKIPPED) {
-		in_write_place(item->path, item->line, place, sizeof(place));
 		if (item->is_found)
-			ld_report_remark(&run->report, LD_SKIPPED, place);
+			ld_report_remark(&run->report, LD_SKIPPED, ld_item_place(item));
 		else
-			ld_report_skip(&run->report, place, item->reason);
+			ld_report_skip(&run->report, ld_item_place(item), item->reason);
 	} else if (item->result == IN_REJECTED) {
 		code = reject(run, item, item->reason, 0);
 	} else if (item->code == SIMIDX_E_RANGE) {

@@ -103,8 +103,11 @@ static void close_writer(struct ld_target *target)
 		target->state = LD_CLOSED;
 }
 
-/* Of an index that was not there when we began only the bits matter as yet. */
-int ld_target_anew(struct ld_target *target)
+/*
+ * Open what is at the path now, in place of what was there. What has been read was read for an
+ * index of that kind; of one that was not there when we began only the bits matter as yet.
+ */
+static int anew(struct ld_target *target)
 {
 	unsigned bits = target->bits, flags = target->flags;
 	char *profile = target->profile;
@@ -224,7 +227,7 @@ static int load(struct ld_target *target, const simidx_create_options *create, u
 
 	/* Another load may have been quicker: then this one adds to what is there. */
 	if (rc == SIMIDX_E_EXISTS && create && target->options->create == LD_CREATE_IF_MISSING)
-		return ld_target_anew(target);
+		return anew(target);
 	if (rc)
 		return ld_target_fail(target, &err);
 	rc = ld_from_add(&target->from, target->loader);
@@ -284,7 +287,7 @@ static int take_made(struct ld_target *target, int rc, const simidx_error *err)
 	if (rc && !(rc == SIMIDX_E_EXISTS && target->options->create == LD_CREATE_IF_MISSING))
 		return ld_target_fail(target, err);
 	target->is_new = !rc;
-	return ld_target_anew(target);
+	return anew(target);
 }
 
 /* An empty index for a writer. Made by a loader, so that other loaders are waited for. */
@@ -389,7 +392,7 @@ int ld_target_rebuild(struct ld_target *target, uint64_t rows)
 	rc = load(target, NULL, rows);
 	/* Others may have put another index there before the loader locked it. */
 	if (!rc)
-		rc = ld_target_anew(target);
+		rc = anew(target);
 	if (!rc)
 		target->state = LD_BUILDING;
 	return rc;
@@ -403,7 +406,7 @@ int ld_target_show(struct ld_target *target, uint64_t stored)
 	target->loader = NULL;
 	target->state = LD_CLOSED;
 	target->committed += stored;
-	rc = ld_target_anew(target);
+	rc = anew(target);
 	if (!rc)
 		rc = ld_target_insert(target);
 	target->has_inserted |= !rc;
@@ -458,7 +461,7 @@ int ld_target_again(struct ld_target *target, int rc, const simidx_error *err)
 	if (rc == SIMIDX_E_BUSY)
 		return waits(target, err);
 	target->waiting_since = 0;
-	return rc == SIMIDX_E_MOVED && !ld_target_anew(target) && !ld_target_insert(target);
+	return rc == SIMIDX_E_MOVED && !anew(target) && !ld_target_insert(target);
 }
 
 int ld_target_describe(struct ld_target *target, simidx_info *info)
@@ -467,7 +470,7 @@ int ld_target_describe(struct ld_target *target, simidx_info *info)
 	int rc;
 
 	while ((rc = simidx_get_info(target->index, info, &err)) == SIMIDX_E_MOVED)
-		if (ld_target_anew(target))
+		if (anew(target))
 			return TL_TROUBLE;
 	return rc ? ld_target_fail(target, &err) : 0;
 }
@@ -506,7 +509,7 @@ int ld_target_resume(struct ld_target *target)
 	do
 		rc = begin_and_end(target, &err);
 	while ((rc == SIMIDX_E_BUSY && waits(target, &err)) ||
-	       (rc == SIMIDX_E_MOVED && !ld_target_anew(target)));
+	       (rc == SIMIDX_E_MOVED && !anew(target)));
 	target->waiting_since = 0;
 	return rc ? ld_target_fail(target, &err) : 0;
 }
@@ -517,7 +520,7 @@ int ld_target_mark(struct ld_target *target, void *bytes, size_t size, size_t *n
 
 	do
 		rc = simidx_get_mark(target->index, bytes, size, n, err);
-	while (rc == SIMIDX_E_MOVED && !ld_target_anew(target));
+	while (rc == SIMIDX_E_MOVED && !anew(target));
 	return rc;
 }
 

@@ -102,14 +102,6 @@ int ld_target_rebuild(struct ld_target *target, uint64_t rows);
  */
 int ld_target_show(struct ld_target *target, uint64_t stored);
 
-/**
- * Open what is at the path now, in place of what was there. What has been read was read for an
- * index of that kind.
- *
- * @return 0, or TL_TROUBLE with a message
- */
-int ld_target_anew(struct ld_target *target);
-
 /** An error of the index, or of one that is taken over: its message. Returns TL_TROUBLE. */
 int ld_target_fail(const struct ld_target *target, const simidx_error *err);
 
