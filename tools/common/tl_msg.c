@@ -145,7 +145,12 @@ int tl_usage_error(const char *format, ...)
 
 int tl_progress_wanted(void)
 {
-	return !is_quiet && isatty(STDERR_FILENO);
+	static int is_terminal = -1;
+
+	/* Once: some ask for each row. */
+	if (is_terminal < 0)
+		is_terminal = isatty(STDERR_FILENO);
+	return !is_quiet && is_terminal;
 }
 
 int tl_progress_due(double *shown)

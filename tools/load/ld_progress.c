@@ -52,14 +52,6 @@ void ld_report_build(struct ld_report *report, uint64_t other_rows)
 	report->other_rows = other_rows;
 }
 
-static int is_time(struct ld_report *report, double now)
-{
-	if (!report->wants_progress || now - report->shown < TL_PROGRESS_SECONDS)
-		return 0;
-	report->shown = now;
-	return 1;
-}
-
 /* Number of the current phase among the steps of building, or -1. */
 static int current_step(const struct ld_report *report)
 {
@@ -97,15 +89,14 @@ static void write_step(int step, char *out, size_t size)
 
 void ld_report_progress(struct ld_report *report, uint64_t bytes)
 {
-	double now = report->wants_progress ? tl_seconds() : 0;
 	double seconds, done, total, rows, left;
 	char step[24], percent[64] = "";
 
 	if (report->current)
 		ld_report_phase(report, "read");
-	if (!is_time(report, now))
+	if (!tl_progress_due(&report->shown))
 		return;
-	seconds = report->phase[0].seconds + now - report->phase_started;
+	seconds = report->phase[0].seconds + report->shown - report->phase_started;
 	done = (double)(bytes - report->passed);
 	total = (double)report->options->total_bytes - (double)report->passed;
 	if (done > 0 && total > done) {
@@ -153,7 +144,7 @@ static const char *holder_in(const char *reason)
 /* Another process is in the way: who, on a terminal always, elsewhere once if it takes long. */
 static void show_wait(struct ld_report *report, const char *reason, double seconds)
 {
-	if (report->wants_progress) {
+	if (tl_progress_wanted()) {
 		tl_progress_show("waiting for %s: %.0f s", holder_in(reason), seconds);
 	} else if (seconds >= WAIT_REPORTED && !report->wait_reported) {
 		tl_notice("%s: waiting for %s, which writes it", report->options->index,
@@ -168,7 +159,7 @@ void ld_report_work(struct ld_report *report, const char *phase, uint64_t done, 
 	const char *waits_for = strncmp(phase, "waiting: ", 9) == 0 ? phase + 9 : NULL, *left = "";
 	/* Steps are few, all else is rows. */
 	int counts_steps = strcmp(phase, "tables") == 0 || strcmp(phase, "merge") == 0;
-	double now, seconds, since, all, time;
+	double seconds, since, all, time;
 
 	phase = waits_for ? "waiting" : phase;
 	if (strncmp(report->phase[report->current].name, phase,
@@ -178,14 +169,13 @@ void ld_report_work(struct ld_report *report, const char *phase, uint64_t done, 
 		if (current_step(report) == 1)
 			report->build_rows = total;
 	}
-	now = tl_seconds();
-	seconds = now - report->phase_started;
+	seconds = tl_seconds() - report->phase_started;
 	if (waits_for) {
-		if (!report->wants_progress || is_time(report, now))
+		if (!tl_progress_wanted() || tl_progress_due(&report->shown))
 			show_wait(report, waits_for, seconds);
 		return;
 	}
-	if (!is_time(report, now))
+	if (!tl_progress_due(&report->shown))
 		return;
 	write_step(current_step(report), step, sizeof(step));
 	since = (double)(done - report->phase_done);

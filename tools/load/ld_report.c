@@ -25,7 +25,6 @@ int ld_report_begin(struct ld_report *report, const struct ld_options *options)
 	report->options = options;
 	report->way = "insert";
 	report->started = report->phase_started = report->shown = tl_seconds();
-	report->wants_progress = tl_progress_wanted();
 	ld_report_phase(report, "read");
 	if (tl_report_open(options->rejects, "ae", &report->rejects) ||
 	    tl_report_open(options->summary, options->resume ? "ae" : "we", &report->summary))

@@ -67,7 +67,6 @@ struct ld_report {
 	uint64_t phase_done;  /* when it began or went on */
 	double shown;         /* when the progress line was last drawn */
 	uint64_t passed;      /* bytes of rows that were passed over */
-	int wants_progress;
 	int is_build;         /* an index is built, in four steps */
 	uint64_t other_rows;  /* then: documents that come from other indexes */
 	uint64_t build_rows;  /* all rows, once the building has begun; else 0 */
