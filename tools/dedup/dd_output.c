@@ -36,7 +36,7 @@ struct dd_output {
 	int has_groups;              /* they are printed in the end */
 	/* NULL: not written. Rows that stay go to that of the open shard; NULL: none is open. */
 	struct dd_sink *sinks[DD_N_WRITTEN];
-	struct dd_shards *shards;    /* NULL: rows that stay go to one file */
+	struct dd_shards shards;     /* without `work`: rows that stay go to one file */
 	struct dd_keepers keepers;
 	struct dd_pairs pairs;
 	struct dd_evidence evidence; /* without a sink: none is written */
@@ -70,10 +70,8 @@ static int open_outputs(struct dd_output *output, const struct dd_options *optio
 	if (options->evidence && open_sink(output, DD_EVIDENCE, options->evidence))
 		return TL_TROUBLE;
 	if (options->output_dir) {
-		output->shards = dd_shards_new(options, output->work->files,
-					       output->start != NULL);
-		if (!output->shards)
-			return TL_TROUBLE;
+		output->shards.work = output->work;
+		output->shards.resumes = output->start != NULL;
 	} else if (options->stream && open_sink(output, DD_KEPT, options->output)) {
 		return TL_TROUBLE;
 	}
@@ -130,9 +128,9 @@ void dd_output_free(struct dd_output *output)
 {
 	if (!output)
 		return;
-	for (int i = output->shards ? DD_DUPS : DD_KEPT; i < DD_N_WRITTEN; i++)
+	for (int i = output->shards.work ? DD_DUPS : DD_KEPT; i < DD_N_WRITTEN; i++)
 		dd_sink_close(output->sinks[i]);
-	dd_shards_free(output->shards);
+	dd_shards_free(&output->shards);
 	dd_evidence_free(&output->evidence);
 	dd_keepers_free(&output->keepers);
 	dd_groups_free(&output->groups);
@@ -185,7 +183,7 @@ static int resume_sinks(struct dd_output *output)
 	if (!dd_mark_is_same(&index->mark, start))
 		code = tl_error("%s: --resume: another run has gone on meanwhile",
 				output->work->options->index);
-	for (int i = output->shards ? DD_DUPS : DD_KEPT; !code && i < DD_N_WRITTEN; i++) {
+	for (int i = output->shards.work ? DD_DUPS : DD_KEPT; !code && i < DD_N_WRITTEN; i++) {
 		if (sinks[i])
 			code = dd_resume_cut(sinks[i], paths[i], &start->place[i]);
 		else if (start->place[i].inode)
@@ -204,9 +202,9 @@ int dd_output_begin(struct dd_output *output, int has_lines)
 
 int dd_output_go_on(struct dd_output *output, uint32_t file)
 {
-	if (!output->shards)
+	if (!output->shards.work)
 		return 0;
-	output->sinks[DD_KEPT] = dd_shards_go_on(output->shards, file,
+	output->sinks[DD_KEPT] = dd_shards_go_on(&output->shards, file,
 						 &output->start->place[DD_KEPT]);
 	return output->sinks[DD_KEPT] ? 0 : TL_TROUBLE;
 }
@@ -387,13 +385,13 @@ static int is_spared(const struct dd_output *output, const simidx_dedup_near *ne
 /* Rows of this file are written next. */
 static int select_shard(struct dd_output *output, uint32_t file)
 {
-	output->sinks[DD_KEPT] = dd_shards_select(output->shards, file);
+	output->sinks[DD_KEPT] = dd_shards_select(&output->shards, file);
 	return output->sinks[DD_KEPT] ? 0 : TL_TROUBLE;
 }
 
 int dd_output_head(struct dd_output *output, uint32_t file, const char *line, size_t size)
 {
-	return output->shards ? dd_shards_head(output->shards, file, line, size) : 0;
+	return output->shards.work ? dd_shards_head(&output->shards, file, line, size) : 0;
 }
 
 int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
@@ -413,7 +411,7 @@ int dd_output_decided(struct dd_output *output, const simidx_dedup_row *row,
 	if (output->work->options->drop_list && row->label_size && extra->name.line &&
 	    dd_labels_add(&output->labels, row->label, row->label_size))
 		return TL_TROUBLE;
-	if (output->shards && select_shard(output, extra->name.file))
+	if (output->shards.work && select_shard(output, extra->name.file))
 		return TL_TROUBLE;
 	if (!n)
 		return keep(output, row, near);
@@ -453,7 +451,7 @@ int dd_output_committing(struct dd_output *output, int is_complete)
 	int is_synced = output->work->options->index != NULL, code = 0;
 	uint32_t n = dd_files_count(output->work->files);
 
-	if (output->shards && is_complete && n && select_shard(output, n - 1))
+	if (output->shards.work && is_complete && n && select_shard(output, n - 1))
 		return TL_TROUBLE;
 	for (int i = 0; !code && i < DD_N_WRITTEN; i++)
 		if (output->sinks[i])

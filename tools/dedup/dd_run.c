@@ -453,11 +453,11 @@ static int read_inputs(struct run *run, struct in_files *files)
 		if (rc == IN_END || (rc == IN_FATAL && tl_stop_requested()))
 			break;
 		if (rc == IN_FATAL)
-			return tl_error("%s", in_files_reason(files));
+			return tl_error("%s", files->reason);
 		if (rc == IN_ROW)
 			code = read_input(run, &input);
 		else
-			reject(run, "", in_files_reason(files));
+			reject(run, "", files->reason);
 	}
 	if (!code && tl_stop_requested())
 		code = tl_error("stopped by a signal");
@@ -532,7 +532,7 @@ static int check(struct run *run)
 int dd_run(const struct dd_options *options)
 {
 	struct run run = { .work.options = options, .report.options = options };
-	struct in_files *files = in_files_open(&options->inputs);
+	struct in_files files = { .options = &options->inputs };
 	const struct dd_counts *counts;
 	uint64_t unread = 0;
 	int code = begin(&run);
@@ -540,7 +540,7 @@ int dd_run(const struct dd_options *options)
 	if (!code)
 		code = check(&run);
 	if (!code && !run.is_done)
-		code = files ? read_inputs(&run, files) : tl_error("out of memory");
+		code = read_inputs(&run, &files);
 	if (!code && run.work.dedup)
 		code = dd_binary_find(&run.binary, run.output);
 	tl_progress_clear();
@@ -551,7 +551,7 @@ int dd_run(const struct dd_options *options)
 		if (fflush(stdout))
 			tl_output_failed();
 		in_causes_tell(&run.reader.causes, run.report.documents + run.report.rejected);
-		in_files_tell(files);
+		in_files_tell(&files);
 		run.report.seconds = tl_seconds() - run.report.started;
 		unread = dd_report_tell(&run.report, &run.work, run.again, run.output);
 		if (*run.full)
@@ -575,7 +575,7 @@ int dd_run(const struct dd_options *options)
 	dd_room_remove(&run.room);
 	dd_output_free(run.output);
 	in_reader_free(&run.reader);
-	in_files_close(files);
+	in_files_close(&files);
 	dd_files_free(run.work.files);
 	return code;
 }

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,68 +22,41 @@
 enum { MOST_ASIDE = 9999, ASIDE_SIZE = sizeof(ASIDE) + 4 };
 
 /* The first line of a file whose shard is not made yet. */
-struct head {
-	struct head *next;
+struct dd_head {
+	struct dd_head *next;
 	uint32_t file;
 	size_t size;
 	char line[];
 };
 
-struct dd_shards {
-	const struct dd_options *options;
-	struct dd_files *files;
-	int resumes;
-	char path[PATH_MAX];   /* of the open one */
-	struct dd_sink *sink;  /* it; NULL: none is open */
-	uint32_t next;         /* the first file without a shard */
-	struct head *head, **last; /* in the order of files */
-};
-
-struct dd_shards *dd_shards_new(const struct dd_options *options, struct dd_files *files,
-				int resumes)
-{
-	struct dd_shards *shards = tl_alloc(sizeof(*shards));
-
-	if (!shards)
-		return NULL;
-	shards->options = options;
-	shards->files = files;
-	shards->resumes = resumes;
-	shards->last = &shards->head;
-	return shards;
-}
-
 /* Forget the first lines of the files before this one. */
 static void drop_heads(struct dd_shards *shards, uint32_t file)
 {
-	struct head *head;
+	struct dd_head *head;
 
 	while (shards->head && shards->head->file < file) {
 		head = shards->head;
 		shards->head = head->next;
 		free(head);
 	}
-	if (!shards->head)
-		shards->last = &shards->head;
 }
 
 void dd_shards_free(struct dd_shards *shards)
 {
-	if (!shards)
-		return;
 	dd_sink_close(shards->sink);
 	drop_heads(shards, UINT32_MAX);
-	free(shards);
 }
 
 int dd_shards_head(struct dd_shards *shards, uint32_t file, const char *line, size_t size)
 {
-	struct head *head = malloc(sizeof(*head) + size);
+	struct dd_head *head = malloc(sizeof(*head) + size);
 
 	if (!head)
 		return tl_error("out of memory");
-	*head = (struct head){ .file = file, .size = size };
+	*head = (struct dd_head){ .file = file, .size = size };
 	memcpy(head->line, line, size);
+	if (!shards->head)
+		shards->last = &shards->head;
 	*shards->last = head;
 	shards->last = &head->next;
 	return 0;
@@ -125,7 +97,7 @@ static int refuse_contents(const char *path)
 
 static int put_head(struct dd_shards *shards, uint32_t file)
 {
-	const struct head *head;
+	const struct dd_head *head;
 
 	drop_heads(shards, file);
 	head = shards->head;
@@ -134,9 +106,9 @@ static int put_head(struct dd_shards *shards, uint32_t file)
 
 static int open_shard(struct dd_shards *shards, uint32_t file)
 {
-	if (write_path(shards->path, shards->options->output_dir,
-		       dd_files_below(shards->files, file)) ||
-	    make_directories(shards->path, shards->options->index != NULL))
+	if (write_path(shards->path, shards->work->options->output_dir,
+		       dd_files_below(shards->work->files, file)) ||
+	    make_directories(shards->path, shards->work->options->index != NULL))
 		return TL_TROUBLE;
 	shards->sink = dd_sink_open(shards->path);
 	return shards->sink ? 0 : TL_TROUBLE;
@@ -186,7 +158,8 @@ struct dd_sink *dd_shards_go_on(struct dd_shards *shards, uint32_t file,
 struct dd_sink *dd_shards_select(struct dd_shards *shards, uint32_t file)
 {
 	for (; shards->next <= file; shards->next++) {
-		if (shards->sink && dd_sink_commit(shards->sink, shards->options->index != NULL))
+		if (shards->sink &&
+		    dd_sink_commit(shards->sink, shards->work->options->index != NULL))
 			return NULL;
 		dd_sink_close(shards->sink);
 		shards->sink = NULL;

@@ -10,22 +10,23 @@
 #ifndef DD_SHARDS_H
 #define DD_SHARDS_H
 
-#include "dedup/dd_files.h"
 #include "dedup/dd_mark.h"
 #include "dedup/dd_sink.h"
+#include "dedup/dd_work.h"
 
-struct dd_shards;
+#include <limits.h>
 
-/**
- * None yet.
- *
- * @param resumes  what is in shards that are made was not committed, and is moved aside
- * @return NULL with a message
- */
-struct dd_shards *dd_shards_new(const struct dd_options *options, struct dd_files *files,
-				int resumes);
+/** Zero but for the first two: none yet. */
+struct dd_shards {
+	const struct dd_work *work;
+	int resumes;           /* what is in shards that are made was not committed: it is moved */
+	char path[PATH_MAX];   /* of the open one */
+	struct dd_sink *sink;  /* it; NULL: none is open */
+	uint32_t next;         /* the first file without a shard */
+	struct dd_head *head, **last; /* first lines of files, in the order of these */
+};
 
-/** Close the open one. NULL is allowed. */
+/** Close the open one, and free what they hold. */
 void dd_shards_free(struct dd_shards *shards);
 
 /**

@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,30 +75,6 @@ const struct tl_option in_files_load_rows[] = {
 	{ 0 },
 };
 
-struct in_files {
-	const struct in_files_options *options;
-	size_t next_operand;
-	size_t next_list;
-	int in_list; /* `lines` reads list number next_list - 1 */
-	struct in_lines lines;
-	struct in_room name; /* from a list, NUL-terminated */
-	FTS *walk; /* of operand number next_operand - 1, a directory */
-	struct in_left_out left_out;
-	size_t walk_below; /* bytes of paths in it that come before what in_file.below has */
-	char reason[8192];
-};
-
-struct in_files *in_files_open(const struct in_files_options *options)
-{
-	struct in_files *files = calloc(1, sizeof(*files));
-
-	if (files) {
-		files->options = options;
-		files->lines.source.fd = -1;
-	}
-	return files;
-}
-
 static void close_list(struct in_files *files)
 {
 	if (files->in_list && files->lines.source.fd > STDIN_FILENO)
@@ -116,18 +91,10 @@ static void close_walk(struct in_files *files)
 
 void in_files_close(struct in_files *files)
 {
-	if (!files)
-		return;
 	close_list(files);
 	close_walk(files);
 	in_lines_free(&files->lines);
 	free(files->name.bytes);
-	free(files);
-}
-
-const char *in_files_reason(const struct in_files *files)
-{
-	return files->reason;
 }
 
 void in_files_tell(const struct in_files *files)
@@ -365,16 +332,16 @@ enum in_result in_files_next(struct in_files *files, struct in_file *file)
 int in_files_each(const struct in_files_options *options,
 		  int (*visit)(void *ctx, const struct in_file *file), void *ctx)
 {
-	struct in_files *files = in_files_open(options);
+	struct in_files files = { .options = options };
 	struct in_file file;
 	enum in_result rc;
-	int code = files ? 0 : tl_error("out of memory");
+	int code = 0;
 
 	while (!code && !tl_stop_requested() &&
-	       ((rc = in_files_next(files, &file)) == IN_ROW || rc == IN_REJECTED))
+	       ((rc = in_files_next(&files, &file)) == IN_ROW || rc == IN_REJECTED))
 		if (rc == IN_ROW)
 			code = visit(ctx, &file);
-	in_files_close(files);
+	in_files_close(&files);
 	return code;
 }
 

@@ -13,6 +13,8 @@
 #include "input/in_leave.h"
 #include "input/in_reader.h"
 
+#include <fts.h>
+
 /** What was asked for; everything is borrowed. */
 struct in_files_options {
 	char **operands;
@@ -47,19 +49,28 @@ struct in_file {
 	const char *below;
 };
 
-struct in_files;
+/** They; zero but for the options, which must live as long: before the first one. */
+struct in_files {
+	const struct in_files_options *options;
+	size_t next_operand;
+	size_t next_list;
+	int in_list; /* `lines` reads list number next_list - 1 */
+	struct in_lines lines;
+	struct in_room name; /* from a list, NUL-terminated */
+	FTS *walk; /* of operand number next_operand - 1, a directory */
+	struct in_left_out left_out;
+	size_t walk_below; /* bytes of paths in it that come before what in_file.below has */
+	char reason[8192]; /* why one cannot be had, with the path in it */
+};
 
-/** Begin. The options must live as long. Returns NULL when memory is short. */
-struct in_files *in_files_open(const struct in_files_options *options);
-
-/** Free. NULL is allowed. */
+/** Free what it holds. */
 void in_files_close(struct in_files *files);
 
 /**
  * The next input.
  *
  * @return IN_ROW; IN_END; IN_REJECTED for a file or directory that cannot be had; IN_FATAL
- *         when a list cannot be read. in_files_reason() tells why
+ *         when a list cannot be read. `reason` tells why
  */
 enum in_result in_files_next(struct in_files *files, struct in_file *file);
 
@@ -71,9 +82,6 @@ enum in_result in_files_next(struct in_files *files, struct in_file *file);
  */
 int in_files_each(const struct in_files_options *options,
 		  int (*visit)(void *ctx, const struct in_file *file), void *ctx);
-
-/** Why, with the path in it. */
-const char *in_files_reason(const struct in_files *files);
 
 /** Notices of what was left out so far. */
 void in_files_tell(const struct in_files *files);

@@ -277,13 +277,13 @@ int ld_read_files(struct ld_run *run, struct in_files *files)
 		if (rc == IN_END || (rc == IN_FATAL && tl_stop_requested()))
 			break;
 		if (rc == IN_FATAL)
-			return tl_error("%s", in_files_reason(files));
+			return tl_error("%s", files->reason);
 		if (number < run->start.files)
 			continue;
 		if (rc == IN_ROW)
 			code = load_file(run, number, &file);
 		else
-			code = leave_out(run, number, "", rc, in_files_reason(files));
+			code = leave_out(run, number, "", rc, files->reason);
 	}
 	/* A list may be empty, as nothing is new; who names a directory means what is in it. */
 	if (!code && !number && inputs->n_operands && !inputs->lists.n && !tl_stop_requested())

@@ -110,15 +110,15 @@ static int tell(struct ld_run *run, const struct in_files *files, int code)
 
 static int run_inputs(struct ld_run *run)
 {
-	struct in_files *files = in_files_open(&run->options->inputs);
+	struct in_files files = { .options = &run->options->inputs };
 	int code;
 
 	ld_read_begin(run);
 	ld_emit_begin(run->options);
-	code = files ? read_and_finish(run, files) : tl_error("out of memory");
-	code = tell(run, files, code);
+	code = read_and_finish(run, &files);
+	code = tell(run, &files, code);
 	ld_read_end(run);
-	in_files_close(files);
+	in_files_close(&files);
 	return code;
 }
 

@@ -125,22 +125,22 @@ static int count_file(struct words *words, simidx_text *text, struct in_reader *
 static int count_files(struct words *words, simidx_text *text,
 		       const struct in_files_options *inputs)
 {
-	struct in_files *files = in_files_open(inputs);
+	struct in_files files = { .options = inputs };
 	struct in_reader reader;
 	struct in_file file;
 	enum in_result rc;
-	int code = files ? 0 : tl_error("out of memory");
+	int code = 0;
 
 	in_reader_init(&reader, SIMIDX_DEFAULT_BITS);
 	reader.columns = &inputs->columns;
-	while (!code && (rc = in_files_next(files, &file)) != IN_END) {
+	while (!code && (rc = in_files_next(&files, &file)) != IN_END) {
 		if (rc == IN_ROW)
 			code = count_file(words, text, &reader, &file);
 		else
-			code = tl_error("%s", in_files_reason(files));
+			code = tl_error("%s", files.reason);
 	}
 	in_reader_free(&reader);
-	in_files_close(files);
+	in_files_close(&files);
 	return code;
 }
 
