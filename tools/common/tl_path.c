@@ -132,20 +132,6 @@ static int has_file(const char *directory, const char *name)
 	return n < (int)sizeof(path) && access(path, F_OK) == 0;
 }
 
-int tl_path_is_file(const char *path)
-{
-	struct stat status;
-
-	return !stat(path, &status) && S_ISREG(status.st_mode);
-}
-
-int tl_path_is_directory(const char *path)
-{
-	struct stat status;
-
-	return !stat(path, &status) && S_ISDIR(status.st_mode);
-}
-
 int tl_path_is_index(const char *path)
 {
 	return has_file(path, TL_DATA_FILE);
