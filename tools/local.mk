@@ -27,6 +27,8 @@ tools_libs += $(JANSSON_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS) -lm
 tools_libcommon_a_SOURCES = \
 	tools/common/tl_advice.c \
 	tools/common/tl_advice.h \
+	tools/common/tl_crash.c \
+	tools/common/tl_crash.h \
 	tools/common/tl_emit.c \
 	tools/common/tl_engines.c \
 	tools/common/tl_engines.h \

@@ -55,6 +55,22 @@ says 'simidx-query: bad: damaged'
 grep -q ' is used, or free, a second time' out || fail 'verify does not name the page'
 cmp -s bad/data.mdb before || fail 'changed by verify'
 
+# Without the option a page of nonsense can end a program, which says what helps.
+for ((page = 2; page < pages; page++)); do
+	[ "$(od -An -tu2 -j $((page * 4096 + 10)) -N 2 good/data.mdb)" -eq 2 ] || continue
+	cp good/data.mdb bad/data.mdb
+	yes nonsense | head -c 4080 | dd of=bad/data.mdb bs=1 seek=$((page * 4096 + 16)) conv=notrunc status=none
+	"$query" stats bad >out 2>err && continue
+	code=$?
+	[ $code -ge 128 ] || continue
+	says "ended while an index was open, which may be damaged: 'simidx-query verify bad' tells"
+	run 1 "$query" verify bad
+	run 2 "$query" stats --untrusted bad
+	says 'impossible place or size'
+	break
+done
+[ "$page" -lt "$pages" ] || fail 'no page of nonsense ends a program'
+
 # What is sound is used as without it.
 for index in good bare; do
 	run 0 "$query" dump "$index"

@@ -3,6 +3,7 @@
 
 #include "common/tl_path.h"
 
+#include "common/tl_crash.h"
 #include "common/tl_msg.h"
 #include "common/tl_others.h"
 
@@ -251,8 +252,11 @@ int tl_path_open(const char *path, const simidx_open_options *how, simidx **out,
 		 simidx_info *info, simidx_error *err)
 {
 	static const simidx_info nothing = SIMIDX_INFO_INIT;
+	char word[TL_PATH_WORD_SIZE];
 	int rc;
 
+	if (!(how->flags & SIMIDX_OPEN_UNTRUSTED) && !tl_path_is_uri(path))
+		tl_crash_names(tl_path_word(path, word));
 	do {
 		*info = nothing;
 		if (simidx_open(path, how, out, err))
