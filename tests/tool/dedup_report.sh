@@ -27,6 +27,7 @@ for is in exit:1 write:groups rows:7 documents:4 rejected:3 near:2 groups:1 near
 	empty_texts:0 unsearched:2 bytes:"$(stat -c %s rows.jsonl)"; do
 	[ "$(of "${is%:*}")" = "${is#*:}" ] || fail "$is: $(cat summary)"
 done
+says 'this lists groups of rows; --stream writes the rows that are new'
 [ "$(of peak_rss)" -gt 1000000 ] || fail 'no memory'
 rm rejects summary
 run 1 "$dedup" -q --stream --rejects rejects --summary summary rows.jsonl

@@ -6,6 +6,7 @@
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "common/tl_path.h"
+#include "common/tl_term.h"
 #include "common/tl_utf8.h"
 #include "dedup/dd_memory.h"
 
@@ -275,6 +276,14 @@ static void tell_undecided(const struct dd_options *options, const struct dd_cou
 			  counts->unread == 1 ? "its group" : "their groups");
 }
 
+/* Who sends groups of rows to a file may have meant the rows. */
+static void tell_rows(const struct dd_options *options, const struct dd_counts *counts)
+{
+	if (counts->near && !options->stream && !options->pairs && !options->drop_list &&
+	    !options->json && !tl_term_is() && first_format(&options->inputs) != &in_format_text)
+		tl_notice("this lists groups of rows; --stream writes the rows that are new");
+}
+
 /* What is near to others, and yet is not listed. */
 static void tell_unlisted(const struct dd_options *options, const struct dd_counts *counts)
 {
@@ -318,6 +327,7 @@ uint64_t dd_report_tell(const struct dd_report *report, const struct dd_work *wo
 		tl_notice("--keep newest and oldest go by files, and rows of one are equally old, "
 			  "so the first stays; --keep max:FIELD and min:FIELD go by dates of rows");
 	tell_unlisted(options, written);
+	tell_rows(options, written);
 	if (!written->near)
 		tell_limit(report);
 	tell_all(report, written);
