@@ -333,10 +333,10 @@ int simidx_dedup_add(simidx_dedup *dedup, const simidx_dedup_row *row, simidx_er
  *         simidx_reader_search() return. Nothing of the batch is stored then, unless it says
  *         SIMIDX_E_UNKNOWN.
  *
- * Cost: for each row a fingerprint, and a search unless it needs none
- * (simidx_dedup_counts.unsearched, .by_hash); for each candidate that is compared its text is read again and
- * made into shingles. With SIMIDX_DEDUP_ASK no candidate ends that, so there are up
- * to SIMIDX_DEDUP_MOST_COMPARED of them, or with SIMIDX_DEDUP_COMPARE_ALL any number, but for those
+ * Cost: for each row a fingerprint, and a search unless it needs none (simidx_dedup_counts.unsearched
+ * and most of .by_hash); for each candidate that is compared its text is read again and made into
+ * shingles. With SIMIDX_DEDUP_ASK no candidate ends that, so there are up to
+ * SIMIDX_DEDUP_MOST_COMPARED of them, or with SIMIDX_DEDUP_COMPARE_ALL any number, but for those
  * that calls.skips leaves out.
  */
 int simidx_dedup_flush(simidx_dedup *dedup, int is_complete, simidx_error *err)
@@ -398,8 +398,8 @@ typedef struct simidx_dedup_counts {
 	                        sketch, or fingerprints have decided */
 	uint64_t unsearched; /**< texts that were not searched, as they share too little with all
 	                        before them */
-	uint64_t by_hash;    /**< texts that were left out without a search: a hash of a run of five
-	                        tokens led to what they are near to */
+	uint64_t by_hash;    /**< texts that were left out as one of their hashes led to what they
+	                        are near to; no search was made, unless that is of the same batch */
 } simidx_dedup_counts;
 
 /** Count, for the batches that are decided. Between two calls of the same thread. */

@@ -63,8 +63,8 @@ simidx_dedup_near sd_near(const struct sd_candidate *candidate, uint64_t keeper,
 void sd_note_nearest(struct sd_item *item, const simidx_dedup_near *near);
 
 /**
- * Find the kept text that a row is compared with before it is searched, if there is one. Its distance
- * is SIMIDX_DEDUP_NOT_SEARCHED, too far for fingerprints to decide.
+ * Find the kept text that a row is compared with before it is searched, if there is one. Its
+ * distance is SIMIDX_DEDUP_NOT_SEARCHED, too far for fingerprints to decide.
  *
  * @param hash  set to the one that leads to it
  * @return 1 or 0

@@ -102,8 +102,8 @@ static int open_thread(simidx_dedup *dedup, simidx *index, unsigned number, simi
 }
 
 /*
- * The nearest is told of all. In a lasting index a later run has to find a row's keeper itself, by a
- * search.
+ * The nearest is told of all. In a lasting index a later run has to find a row's keeper itself, by
+ * a search.
  */
 static int open_seen(simidx_dedup *dedup, simidx_error *err)
 {
