@@ -471,6 +471,9 @@ shows 'query search --threads 4 ix 0' "$query" search --jobs 4 ix 0
 shows 'dedup --drop-list a' "$dedup" --delete yes a
 shows 'dedup --drop-list a' "$dedup" --delete=yes a
 shows 'dedup --keep newest a b' "$dedup" --newest 5 a b
+# A number may be a query or an id, though.
+shows 'query search ix --json 12345678' "$query" search ix --pretty 12345678
+shows 'query delete --id ix -q 77 78' "$query" delete --id ix --no-summary 77 78
 shows 'load --min-tokens 5 ix fps.tsv' "$load" --min-length 5 ix fps.tsv
 shows 'query get ix --label l3' "$query" get ix --label=l3
 shows 'query get ix --id 1' "$query" get ix --id=1
@@ -479,6 +482,8 @@ shows 'dedup --quiet a' "$dedup" --quiet=true a
 shows 'query search ix --text docs/1' "$query" search ix -f docs/1
 shows 'query search ix -F tsv fps.tsv' "$query" search ix --file fps.tsv
 shows 'query search ix --text plain.txt' "$query" search ix --file plain.txt
+cp fps.tsv FPS.TSV
+shows 'query search ix -F tsv FPS.TSV' "$query" search ix --file FPS.TSV
 shows 'query dump --json redis://u:***@h/pages' "$query" dump --csv redis://u:secret@h/pages
 # Where it stands among other letters, or has a value that would be lost, the command is made anew.
 shows 'load --mode if-new --radius 3 ix fps.tsv' "$load" --radius 3 ix fps.tsv

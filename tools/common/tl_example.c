@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 /* Inputs that are shown: one text alone is near to nothing. */
@@ -118,11 +119,13 @@ static void put_word(FILE *out, const char *before, const char *word, const char
 /* A file with queries, as an option reads it. */
 static void put_queries(FILE *out, const char *word)
 {
+	static const char *const formats[] = { "jsonl", "csv", "tsv", "npy" };
 	const char *dot = word ? strrchr(word, '.') : NULL;
 	char option[sizeof("-F jsonl ")] = "--text ";
 
-	if (dot && !was_given("--text", 6) && tl_others_list("jsonl csv tsv npy", dot))
-		snprintf(option, sizeof(option), "-F %s ", dot + 1);
+	for (size_t i = 0; dot && i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (!was_given("--text", 6) && strcasecmp(dot + 1, formats[i]) == 0)
+			snprintf(option, sizeof(option), "-F %s ", formats[i]);
 	put_word(out, option, word, "--text FILE");
 }
 
@@ -195,10 +198,13 @@ static int is_complete(void)
 	       ((mended.right[n] && mended.right[n + 1]) || !takes_value(mended.right, n));
 }
 
-/* Whether a word was the value of what is complete without it. */
+/* Whether a word was the value of what is complete without it, and can be no operand. */
 static int is_left_over(const char *word)
 {
+	const char *operands = typed.command->operands;
+
 	return is_complete() && access(word, F_OK) &&
+	       !(operands && (strstr(operands, "QUERY") || strstr(operands, "KEY"))) &&
 	       (!word[strspn(word, "0123456789.%KMG")] ||
 		tl_others_list("yes no true false on off", word));
 }
