@@ -391,7 +391,7 @@ done <<'END'
 --expect 50m 50M
 --max-bytes 10k 10K
 END
-for value in '80 0.8' '95% 0.95' '0,85 0.85'; do
+for value in '80 0.8' '95% 0.95' '0,85 0.85' '0,0 0.8' '0,8x 0.8'; do
 	run 2 "$dedup" --similarity ${value% *} file
 	says "such as ${value#* }, found '${value% *}'"
 	says "Try 'simidx-dedup --similarity ${value#* } file', or"

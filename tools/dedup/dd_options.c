@@ -24,12 +24,13 @@
 /* Show a percentage, or a fraction with a comma, as the number that is meant. */
 static int refuse_similarity(const char *value, double number)
 {
+	const char *digits = strncmp(value, "0,", 2) == 0 ? value + 2 : "";
 	char right[32] = "0.8";
 
 	if (number >= 2 && number < 100)
 		snprintf(right, sizeof(right), "%g", number / 100);
-	else if (strncmp(value, "0,", 2) == 0)
-		snprintf(right, sizeof(right), "0.%s", value + 2);
+	else if (!digits[strspn(digits, "0123456789")] && digits[strspn(digits, "0")])
+		snprintf(right, sizeof(right), "0.%s", digits);
 	if (strspn(value, "0123456789."))
 		tl_example_mend(value, strlen(value), right);
 	return tl_usage_error("--similarity: expected a number above 0 and at most 1, such as %s, "
