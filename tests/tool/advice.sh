@@ -477,6 +477,9 @@ shows 'query delete --id ix -q 77 78' "$query" delete --id ix --no-summary 77 78
 shows 'load --min-tokens 5 ix fps.tsv' "$load" --min-length 5 ix fps.tsv
 shows 'query get ix --label l3' "$query" get ix --label=l3
 shows 'query get ix --id 1' "$query" get ix --id=1
+shows 'query get ix --id 0' "$query" get --id=1 ix
+shows 'query delete ix --label LABEL' "$query" delete --label=l3 ix
+shows 'dedup --json a b' "$dedup" --output-format csv a b
 shows 'query dump --json ix' "$query" dump --json=true ix
 shows 'dedup --quiet a' "$dedup" --quiet=true a
 shows 'query search ix --text docs/1' "$query" search ix -f docs/1

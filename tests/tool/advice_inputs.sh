@@ -408,7 +408,7 @@ if [ -n "${SX_TEXT-}" ]; then
 	says "--exclude '{a,b}' left out nothing: a pattern has *, ? and [...] alone; --exclude may be given again"
 	cp header.csv rows.csv
 	run 0 "$dedup" --exclude rows.csv -r docs
-	says "--exclude 'rows.csv' left out nothing: it is a pattern for names; --against INDEX leaves out"
+	says "--exclude 'rows.csv' left out nothing: it is a pattern for names; --against INDEX of simidx-dedup leaves out rows"
 	run 2 "$dedup" --exclude rows.csv rows.csv
 	says '--exclude is about what -r and --files-from find; --against INDEX of simidx-dedup leaves out rows'
 	run 0 "$query" idf --min-texts 1000 docs/1

@@ -206,7 +206,7 @@ static int is_left_over(const char *word)
 	return is_complete() && access(word, F_OK) &&
 	       !(operands && (strstr(operands, "QUERY") || strstr(operands, "KEY"))) &&
 	       (!word[strspn(word, "0123456789.%KMG")] ||
-		tl_others_list("yes no true false on off", word));
+		tl_others_list("yes no true false on off json csv tsv", word));
 }
 
 static void put_mended(FILE *out, const char *word)

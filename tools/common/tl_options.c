@@ -275,6 +275,16 @@ static struct slot *find_slot(struct slots *slots, int c)
 	return NULL;
 }
 
+/* Whether an index stands before the last word that was read. */
+static int has_index_before(char **argv)
+{
+	int i = 1;
+
+	while (i < optind - 1 && !tl_path_is_uri(argv[i]) && !tl_path_is_index(argv[i]))
+		i++;
+	return i < optind - 1;
+}
+
 /* What getopt_long() makes of an option that it does not take. */
 static void refuse(const struct tl_command *command, struct slots *slots, int c, char **argv)
 {
@@ -286,12 +296,12 @@ static void refuse(const struct tl_command *command, struct slots *slots, int c,
 		tl_usage_error("option '%s' needs a value: %s %s", spelled, spelled,
 			       find_slot(slots, optopt)->row->value);
 	} else if (optopt >= BY_NAME) {
-		/* What a flag is about are operands, unless it is only turned on. */
+		/* What a flag is about are operands behind INDEX, unless it is only turned on. */
 		const char *value = strchr(spelled, '=');
 
 		if (tl_others_list("true yes on", value + 1))
 			tl_example_mend(value, strlen(value), "");
-		else if (command->program)
+		else if (command->program && has_index_before(argv))
 			tl_example_mend(value, 1, " ");
 		tl_usage_error("option '%s' takes no value: --%s", spelled,
 			       find_slot(slots, optopt)->row->name);

@@ -89,8 +89,8 @@ static const char *why_in_vain(const char *pattern)
 
 	return slash && slash[1] ? "paths begin below the directory that is searched" :
 	       !access(pattern, F_OK) && in_format_of_path(pattern, &reason) != &in_format_text ?
-		       "it is a pattern for names; --against INDEX leaves out what is near to "
-		       "documents" :
+		       "it is a pattern for names; --against INDEX of simidx-dedup leaves out "
+		       "rows" :
 	       strpbrk(pattern, "{|,\\$") ?
 		       "a pattern has *, ? and [...] alone; --exclude may be given again" : NULL;
 }
