@@ -248,8 +248,8 @@ rm -rf new
 run 0 "$load" -F lines --fp-encoding dec new decimal.txt
 grep -q 'has decimal' err && fail 'advice that was taken'
 rm -rf new
-printf 'a\tb\n' >tabs
-run 1 "$load" -F csv new tabs
+printf 'a\tb\n' >tabs.txt
+run 1 "$load" -F csv new tabs.txt
 says 'found one column; of columns between tabs: -F tsv'
 
 # ---- inputs of another kind ----
