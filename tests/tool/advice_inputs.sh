@@ -318,6 +318,8 @@ if [ -n "${SX_JSON-}" ]; then
 			run 1 $tool <(cat titles.jsonl)
 			says ': has a JSON object in its first line: -F jsonl reads a row a line'
 		done
+		run 1 "$dedup" <(echo '[{"title":1},{"title":2}]')
+		says ": is a JSON array, and rows are objects, one a line: jq -c '.[]' makes such lines"
 		run 0 "$dedup" -F text <(cat titles.jsonl)
 		run 0 "$dedup" <(echo one two)
 		run 0 "$dedup" --text-field title,body titles.jsonl

@@ -86,7 +86,8 @@ static int refuse(const char *path, const char *what, const char *filter, int is
 {
 	char word[TL_PATH_WORD_SIZE], advice[IN_LOOK_SIZE / 2];
 
-	if (strcmp(path, "-") == 0 || in_codec_of_path(path))
+	/* A pipe of a shell cannot be read again. */
+	if (strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0 || in_codec_of_path(path))
 		snprintf(advice, sizeof(advice), "jq -c '%s' makes such lines", filter);
 	else
 		snprintf(advice, sizeof(advice), "jq -c '%s' %s | %s ... -F jsonl - reads them",
