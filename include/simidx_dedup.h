@@ -333,9 +333,9 @@ int simidx_dedup_add(simidx_dedup *dedup, const simidx_dedup_row *row, simidx_er
  *         simidx_reader_search() return. Nothing of the batch is stored then, unless it says
  *         SIMIDX_E_UNKNOWN.
  *
- * Cost: for each row a fingerprint, and a search unless it needs none (simidx_dedup_counts.unsearched
- * and most of .by_hash); for each candidate that is compared its text is read again and made into
- * shingles. With SIMIDX_DEDUP_ASK no candidate ends that, so there are up to
+ * Cost: for each row a fingerprint, and a search unless it needs none (.unsearched and most of
+ * .by_hash of simidx_dedup_counts); for each candidate that is compared its text is read again
+ * and made into shingles. With SIMIDX_DEDUP_ASK no candidate ends that, so there are up to
  * SIMIDX_DEDUP_MOST_COMPARED of them, or with SIMIDX_DEDUP_COMPARE_ALL any number, but for those
  * that calls.skips leaves out.
  */
