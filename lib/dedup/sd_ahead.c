@@ -145,21 +145,19 @@ static int compare(simidx_dedup *dedup, struct sd_thread *thread, struct sd_item
 {
 	int rc = SIMIDX_OK, is_near = 0;
 
-	while (!rc && item->n_compared < item->n_found &&
-	       (!is_near || sd_tells_all(dedup, item))) {
-		struct sd_candidate *candidate = &item->found[item->n_compared++];
+	for (; !rc && item->n_compared < item->n_found && (!is_near || sd_tells_all(dedup, item));
+	     item->n_compared++) {
+		struct sd_candidate *candidate = &item->found[item->n_compared];
 
 		if (sd_stops(dedup))
 			return sx_fail(err, SIMIDX_E_STOPPED, "stopped");
 		if (sd_skips(dedup, item, sd_kept_handle(dedup->kept, candidate->id)))
 			continue;
-		if (!sd_take_first(dedup, item, candidate))
+		if (!sd_take_known(dedup, item, candidate))
 			rc = sd_compare_kept(dedup, thread, item, candidate, err);
 		is_near = candidate->is_near;
-		if (candidate->is_later) {
-			item->n_compared--;
+		if (candidate->is_later)
 			break;
-		}
 	}
 	item->is_out = is_near && !sd_tells_all(dedup, item);
 	return rc;

@@ -194,14 +194,20 @@ int sd_find_first(const simidx_dedup *dedup, const struct sd_item *item,
 	       sd_first_find(dedup->first, &item->sketch, hash, &candidate->id);
 }
 
-int sd_take_first(const simidx_dedup *dedup, const struct sd_item *item,
+int sd_take_known(const simidx_dedup *dedup, const struct sd_item *item,
 		  struct sd_candidate *candidate)
 {
+	const struct sd_candidate *known = NULL;
 	unsigned distance = candidate->distance;
 
-	if (!item->has_first || item->first.id != candidate->id)
+	if (item->has_first && item->first.id == candidate->id)
+		known = &item->first;
+	for (size_t i = 0; !known && i < item->n_compared; i++)
+		if (item->found[i].id == candidate->id)
+			known = &item->found[i];
+	if (!known)
 		return 0;
-	*candidate = item->first;
+	*candidate = *known;
 	candidate->distance = distance;
 	if (candidate->similarity == SIMIDX_DEDUP_BY_FP)
 		sd_trust(dedup, item, candidate);

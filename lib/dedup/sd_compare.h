@@ -64,7 +64,7 @@ void sd_note_nearest(struct sd_item *item, const simidx_dedup_near *near);
 
 /**
  * Find the kept text that a row is compared with before it is searched, if there is one. Its
- * distance is SIMIDX_DEDUP_NOT_SEARCHED, too far for fingerprints to decide.
+ * distance is SIMIDX_DEDUP_NOT_SEARCHED, so that fingerprints never take the two for near.
  *
  * @param hash  set to the one that leads to it
  * @return 1 or 0
@@ -73,13 +73,13 @@ int sd_find_first(const simidx_dedup *dedup, const struct sd_item *item,
 		  struct sd_candidate *candidate, uint64_t *hash);
 
 /**
- * Take what is known of a candidate from before any search, if it is that one. Where fingerprints
- * decide, they do so by the distance that it has now.
+ * Take what is known of a candidate, if the row was compared with it. Where fingerprints decide,
+ * they do so by the distance that it has now.
  *
  * @param candidate  its id and distance are given, the rest is set
  * @return 1 or 0
  */
-int sd_take_first(const simidx_dedup *dedup, const struct sd_item *item,
+int sd_take_known(const simidx_dedup *dedup, const struct sd_item *item,
 		  struct sd_candidate *candidate);
 
 /**

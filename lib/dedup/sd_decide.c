@@ -78,25 +78,16 @@ static int merge_found(simidx_dedup *dedup, struct sd_item *item, simidx_results
 
 /* How similar a row is to a candidate: mostly that is known, or both are in the batch. But once
    texts may be gone, those of the batch are got as later batches would get them. */
-static int judge_match(simidx_dedup *dedup, struct sd_item *item, const simidx_match *match,
-		       struct sd_candidate *candidate, simidx_error *err)
+static int judge(simidx_dedup *dedup, struct sd_item *item, struct sd_candidate *candidate,
+		 simidx_error *err)
 {
 	struct sd_thread *thread = &dedup->thread[0];
-	uint64_t handle = sd_kept_handle(dedup->kept, match->id);
+	uint64_t handle = sd_kept_handle(dedup->kept, candidate->id);
 	struct sd_item *other;
 	struct sd_text text;
 	int rc;
 
-	*candidate = (struct sd_candidate){ .id = match->id,
-					    .distance = match->weighted_distance };
-	if (sd_take_first(dedup, item, candidate))
-		return SIMIDX_OK;
-	for (size_t i = 0; i < item->n_compared; i++)
-		if (item->found[i].id == match->id) {
-			*candidate = item->found[i];
-			return SIMIDX_OK;
-		}
-	if (sd_skips(dedup, item, handle))
+	if (sd_take_known(dedup, item, candidate) || sd_skips(dedup, item, handle))
 		return SIMIDX_OK;
 	if (!dedup->verifies || handle >= SD_LEFT_OUT || handle < dedup->n_before ||
 	    sd_texts_problem(dedup->texts))
@@ -112,17 +103,16 @@ static int judge_match(simidx_dedup *dedup, struct sd_item *item, const simidx_m
 static int judge_first(simidx_dedup *dedup, struct sd_item *item, size_t *n, simidx_error *err)
 {
 	struct sd_candidate candidate;
-	simidx_match match = { 0 };
 	uint64_t hash;
 	int rc;
 
 	if (!sd_find_first(dedup, item, &candidate, &hash))
 		return SIMIDX_OK;
-	match.id = candidate.id;
-	match.weighted_distance = candidate.distance;
-	rc = judge_match(dedup, item, &match, &candidate, err);
+	rc = judge(dedup, item, &candidate, err);
 	if (rc)
 		return rc;
+	item->first = candidate;
+	item->has_first = 1;
 	dedup->counts.by_hash += (unsigned)candidate.is_near;
 	if (candidate.is_near)
 		return add_near(dedup, &candidate, (*n)++, err);
@@ -156,7 +146,9 @@ static int find_near(simidx_dedup *dedup, simidx_reader *reader, struct sd_item 
 			   sd_kept_candidate(dedup->kept, &results, item->crowd, i, &match); i++) {
 		if (sd_stops(dedup))
 			return sx_fail(err, SIMIDX_E_STOPPED, "stopped");
-		rc = judge_match(dedup, item, &match, &candidate, err);
+		candidate = (struct sd_candidate){ .id = match.id,
+						   .distance = match.weighted_distance };
+		rc = judge(dedup, item, &candidate, err);
 		if (!rc && candidate.is_near)
 			rc = add_near(dedup, &candidate, (*n)++, err);
 		else if (!rc && dedup->verifies)

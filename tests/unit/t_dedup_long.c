@@ -26,7 +26,8 @@ static double similarity[N_TEXTS];
 static unsigned near_flags[N_TEXTS];
 static uint64_t keeper[N_TEXTS];
 static size_t n_decided;
-static unsigned n_runs;
+static unsigned n_runs, n_texts = N_TEXTS;
+static double least = .6; /* similarity of near texts */
 static int is_at_once; /* each text is */
 static uint64_t first_limit; /* of memory for the first text; 0 = as for the others */
 
@@ -90,7 +91,7 @@ static uint64_t run(uint64_t limit, uint64_t batch_bytes, unsigned threads, int 
 
 	snprintf(name, sizeof(name), "ix%u", n_runs++);
 	sxt_dedup_index(dir, name, SIMIDX_DEDUP_TEXTS, 0, &index, &writer);
-	options.similarity = .6;
+	options.similarity = least;
 	options.threads = threads;
 	options.batch_bytes = batch_bytes;
 	options.tmpdir = dir;
@@ -98,7 +99,7 @@ static uint64_t run(uint64_t limit, uint64_t batch_bytes, unsigned threads, int 
 	sxt_must_ok(simidx_dedup_open(index, writer, &options, &dedup, &sxt_err));
 	n_decided = 0;
 	is_at_once = batch_bytes < SIZE;
-	for (unsigned k = 0; k < N_TEXTS; k++) {
+	for (unsigned k = 0; k < n_texts; k++) {
 		simidx_dedup_row row = SIMIDX_DEDUP_ROW_INIT;
 
 		row.text = text[k];
@@ -110,7 +111,7 @@ static uint64_t run(uint64_t limit, uint64_t batch_bytes, unsigned threads, int 
 		ck_assert(!is_at_once || n_decided == k + 1);
 	}
 	sxt_must_ok(simidx_dedup_flush(dedup, 1, &sxt_err));
-	ck_assert_uint_eq(n_decided, N_TEXTS);
+	ck_assert_uint_eq(n_decided, n_texts);
 	simidx_dedup_count(dedup, &counts);
 	simidx_dedup_close(dedup);
 	simidx_writer_close(writer);
@@ -176,10 +177,23 @@ START_TEST(test_sketches_of_texts_that_fitted)
 }
 END_TEST
 
+/* A hash leads to the earlier text, which is not near, and a search finds it again. */
+START_TEST(test_a_comparison_is_counted_once)
+{
+	least = .9;
+	n_texts = 2;
+	ck_assert_uint_eq(run(500000, SIZE / 2, 1, 1), 1);
+	sxt_must(!similarity[1]);
+	least = .6;
+	n_texts = N_TEXTS;
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_parts, 0, 1 },
 	{ &test_sketches, 0, 1 },
 	{ &test_sketches_of_texts_that_fitted, 0, 1 },
+	{ &test_a_comparison_is_counted_once, 0, 1 },
 };
 
 SXT_SUITE(dedup_long, set_up, tear_down);
