@@ -108,7 +108,7 @@ static int open_thread(simidx_dedup *dedup, simidx *index, unsigned number, simi
 static int open_seen(simidx_dedup *dedup, simidx_error *err)
 {
 	const simidx_dedup_options *options = &dedup->options;
-	uint64_t bytes = options->unsearched_bytes, for_first = bytes / FIRST_SHARE;
+	uint64_t bytes = options->unsearched_bytes, for_first;
 
 	if (!dedup->verifies || bytes < SD_SEEN_LEAST || options->flags & SIMIDX_DEDUP_NEAREST)
 		return SIMIDX_OK;
@@ -116,6 +116,7 @@ static int open_seen(simidx_dedup *dedup, simidx_error *err)
 		dedup->seen = sd_seen_open(options->similarity, bytes);
 		return dedup->seen ? SIMIDX_OK : sx_fail_nomem(err);
 	}
+	for_first = (bytes - SD_SEEN_LEAST) / FIRST_SHARE;
 	dedup->seen = sd_seen_open(options->similarity, bytes - for_first);
 	dedup->first = sd_first_open(for_first);
 	return dedup->seen && dedup->first ? SIMIDX_OK : sx_fail_nomem(err);

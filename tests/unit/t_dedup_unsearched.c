@@ -410,6 +410,26 @@ START_TEST(test_templates)
 }
 END_TEST
 
+/* Also with the least memory some texts need no search, and there is none for hashes that lead. */
+START_TEST(test_least_memory)
+{
+	simidx_dedup_options options = options_of(2, 50, 0);
+
+	options.unsearched_bytes = 63;
+	ck_assert_uint_eq(run_anew("none", &options), 0);
+	memcpy(all_searched, decision, sizeof(decision));
+	for (uint64_t bytes = 64; bytes < 90; bytes += 5) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "ix%u", (unsigned)bytes);
+		options.unsearched_bytes = bytes;
+		ck_assert_uint_ge(run_anew(name, &options), 1);
+		ck_assert_uint_eq(by_hash, 0);
+		ck_assert_int_eq(memcmp(decision, all_searched, sizeof(decision)), 0);
+	}
+}
+END_TEST
+
 /* How many are not searched does not depend on threads and batches. */
 START_TEST(test_counts_are_the_same)
 {
@@ -512,6 +532,7 @@ static const sxt_test tests[] = {
 	{ &test_short_texts, 0, 3 },
 	{ &test_least_hashes_are_of_all_shingles, 0, 1 },
 	{ &test_templates, 0, 3 },
+	{ &test_least_memory, 0, 1 },
 	{ &test_counts_are_the_same, 0, 1 },
 	{ &test_where_all_are_searched, 0, 1 },
 	{ &test_other_documents_in_the_index, 3, 4 },
