@@ -41,8 +41,10 @@
  * there any more and fingerprints would decide (doc/dedup-design.md).
  *
  * A text that needs a search is compared first with one kept text that was the first to have one of
- * its shingles, and not searched where that is near. So its keeper need not be the nearest one. Not
- * with SIMIDX_DEDUP_LASTING: a later run has to find the keeper, too, and has no such shingles.
+ * its shingles, and not searched where that is near. So its keeper need not be the nearest one.
+ * With SIMIDX_DEDUP_LASTING it is searched: a later run has to find the keeper, too, and has no
+ * such shingles. So are rows of which more than the keeper is told (SIMIDX_DEDUP_PAIRS,
+ * SIMIDX_DEDUP_NEAREST, SIMIDX_DEDUP_ASK).
  */
 
 #ifndef SIMIDX_DEDUP_H
@@ -268,10 +270,10 @@ typedef struct simidx_dedup_options {
 	    kept, and compared with by what they remember. Borrowed; not with SIMIDX_DEDUP_PAIRS */
 	simidx *const *against;
 	size_t n_against;
-	/** Memory for telling which texts need no search, at most: 1 MB at first, later up to 96
-	    bytes a text. Where that is not enough, more and more texts are searched. Below 64 bytes
-	    all are, as always with SIMIDX_DEDUP_NEAREST, and once the index has documents that were
-	    not added here */
+	/** Memory for telling which texts need no search, at most: 1.1 MB at first, later up to
+	    96 bytes a text. Where that is not enough, more and more texts are searched. Below 64
+	    bytes all are, as always with SIMIDX_DEDUP_NEAREST, and once the index has documents
+	    that were not added here */
 	uint64_t unsearched_bytes;
 } simidx_dedup_options;
 

@@ -35,10 +35,10 @@ struct sd_first *sd_first_open(uint64_t most_bytes);
 void sd_first_close(struct sd_first *first);
 
 /**
- * Note a kept text.
+ * Note a kept text, unless another one is or was noted under the hash.
  *
- * @param sketch  with SIMIDX_SKETCH_LEAST; others are not noted
- * @param id      of its document; not noted from 2^32 - 1 on
+ * @param hash  one of its least hashes
+ * @param id    of its document; not noted from 2^32 - 1 on
  * @return 0 or the code in err: SIMIDX_E_NOMEM
  */
 int sd_first_add(struct sd_first *first, uint64_t hash, uint64_t id, simidx_error *err);
