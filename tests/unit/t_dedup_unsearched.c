@@ -505,23 +505,29 @@ static void exchange(const char *utf8, uint64_t id)
 	ck_assert_int_eq(simidx_writer_commit(writer, &err), SIMIDX_OK);
 }
 
-/* Another document, though there are as many as before. */
+/* Another document, though there are as many as before: it is found, and no hash leads to the one
+   that was deleted. */
 START_TEST(test_a_document_in_the_place_of_another)
 {
 	simidx_dedup_options options = options_of(2, 50, ways[_i]);
 	simidx_dedup *dedup;
 	simidx_info info = SIMIDX_INFO_INIT;
+	size_t last = 299;
 
 	open_index("ix");
 	ck_assert_int_eq(simidx_dedup_open(kept, writer, &options, &dedup, &err), SIMIDX_OK);
 	n_decided = 0;
 	add(dedup, 0, 300, 0);
+	while (decision[last].n)
+		last--;
+	strcpy(text[301], text[last]);
 	ck_assert_int_eq(simidx_get_info(kept, &info, &err), SIMIDX_OK);
 	exchange(text[300], info.next_id - 1);
 	n_decided = 0;
-	add(dedup, 300, 301, 0);
+	add(dedup, 300, 302, 0);
 	ck_assert_uint_eq(decision[0].n, 1);
 	ck_assert_uint_eq(decision[0].id, info.next_id);
+	ck_assert_uint_eq(decision[1].n, 0);
 	simidx_dedup_close(dedup);
 	close_index();
 }
