@@ -212,7 +212,7 @@ static void check_keepers(void)
    before, as none may matter. */
 static void compare_decisions(unsigned way, int is_first_shape)
 {
-	size_t row_of[ROWS], n_more = 0;
+	size_t row_of[ROWS], n_more = 0, n_led = 0;
 
 	if (!leads(way)) {
 		ck_assert_int_eq(memcmp(decision, all_searched, sizeof(decision)), 0);
@@ -225,12 +225,14 @@ static void compare_decisions(unsigned way, int is_first_shape)
 		const struct decision *other = &all_searched[i];
 
 		n_more += decision[i].n > other->n;
+		n_led += decision[i].n && decision[i].distance == SIMIDX_DEDUP_NOT_SEARCHED;
 		sxt_must_eq(decision[i].flags, other->flags);
 		sxt_must(decision[i].n || !other->n || decision[row_of[other->keeper]].n);
 	}
 	ck_assert_uint_lt(n_more, ROWS / 100);
 	check_keepers();
 	ck_assert_uint_gt(by_hash, ROWS / 20);
+	ck_assert_uint_eq(by_hash, n_led);
 	if (!is_first_shape)
 		ck_assert_int_eq(memcmp(decision, by_last_shape, sizeof(decision)), 0);
 	memcpy(by_last_shape, decision, sizeof(decision));
