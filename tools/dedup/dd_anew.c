@@ -137,7 +137,8 @@ static int add(struct deciding *deciding, struct dd_member *member, struct in_ro
 void dd_anew_progress(double *shown, uint64_t n, const char *what)
 {
 	if (tl_progress_due(shown))
-		tl_progress_show("%s documents of groups %s", tl_count(n), what);
+		tl_progress_show("%s of groups %s", tl_counted(n, "document", "documents"),
+				 what);
 }
 
 int dd_anew_decide(struct dd_anew *anew, struct dd_member **order, size_t n)
