@@ -16,10 +16,10 @@ for option in --max-size --size_limit; do
 	run 2 "$load" $option 5 index file
 	says "unknown option '$option'; is --max-bytes meant?"
 done
-for option in --hard-link --move; do
-	run 2 "$dedup" $option file
-	says "unknown option '$option'; is --drop-list meant?"
-done
+run 2 "$dedup" --move file
+says "unknown option '--move'; is --drop-list meant?"
+run 2 "$dedup" --hard-link file
+says "unknown option '--hard-link'; '--drop-list' prints what could be a link, groups also to what"
 run 2 "$dedup" --text_field body file
 says "unknown option '--text_field'; is --text-field meant?"
 run 2 "$dedup" --num_proc 4 file
@@ -59,7 +59,7 @@ done <<'END'
 hamming is --radius meant?
 reference is --against meant?
 output-file is --output meant?
-in-place what is read stays as it is; results go to another file
+in-place '--stream' writes what stays: > NEW; what is read stays as it is
 include find DIR -name '*.txt' | ... --files-from - chooses by names
 minhash there is nothing to choose: doc/dedup.md
 jaccard is --similarity meant?
@@ -214,7 +214,7 @@ done <<'END'
 --skip-fields is --text-field meant?
 --field-separator=, is --delimiter meant?
 --temporary_directory=x is --tmpdir meant?
---linkhard is --drop-list meant?
+--linkhard '--drop-list' prints what could be a link, groups also to what; nothing is linked
 --redis=localhost an index in an engine is named redis://HOST:PORT/NAME
 --num_hashes there is nothing to choose: doc/dedup.md
 --min_tokens short texts are compared, too
@@ -492,7 +492,7 @@ shows 'query dump --json redis://u:***@h/pages' "$query" dump --csv redis://u:se
 shows 'load --mode if-new --radius 3 ix fps.tsv' "$load" --radius 3 ix fps.tsv
 shows 'query search --limit 1 ix 0' "$query" search -m 1 ix 0
 shows 'dedup --memory 1G docs/1' "$dedup" --buffer-size 1G docs/1
-shows 'dedup -r docs' "$dedup" -rn docs
+shows 'dedup -r --drop-list docs' "$dedup" -rn docs
 shows 'dedup docs/1' "$dedup" --csv=x docs/1
 shows 'dedup -r DIR' "$dedup" -r
 # A part of a word may be another matter.
@@ -504,11 +504,11 @@ cp fps.tsv fps.xz
 shows 'dedup FILE' "$dedup" --frobnicate fps.xz
 [ -z "${SX_TEXT-}" ] || shows 'dedup --header --text-field b fps.tsv' "$dedup" --text-field b fps.tsv
 shows 'dedup -r docs' "$dedup" --frobnicate docs
-shows 'dedup --stream fps.tsv plain.txt' "$dedup" --frobnicate --stream fps.tsv plain.txt docs/1
+shows 'dedup --stream fps.tsv plain.txt docs/1' "$dedup" --frobnicate --stream fps.tsv plain.txt docs/1
 shows 'dedup "a b.txt"' "$dedup" --frobnicate 'a b.txt' no-file
 shows 'dedup -F jsonl -' "$dedup" - </dev/null
 shows 'dedup FILE' "$dedup" --similarity docs/1
-shows 'dedup fps.tsv' "$dedup" --files-from docs/1 --frobnicate fps.tsv
+shows 'dedup --files-from docs/1 fps.tsv' "$dedup" --files-from docs/1 --frobnicate fps.tsv
 shows 'load INDEX -r docs' "$load" -r docs
 shows 'load INDEX FILE' "$load" --frobnicate new
 shows 'load ix fps.tsv' "$load" --frobnicate ix fps.tsv
@@ -516,7 +516,7 @@ shows 'query stats ix' "$query" frobnicate ix
 shows 'query dump ix' "$query" --frobnicate dump ix
 shows 'query stats INDEX' "$query" stats
 shows 'query search ix 00123456' "$query" search ix --frobnicate 5 00123456
-shows 'query search ix --text docs/1' "$query" search ix --text --frobnicate 5 docs/1
+shows 'query search --text ix docs/1' "$query" search ix --text --frobnicate 5 docs/1
 shows 'query get ix --id 0' "$query" get ix
 shows 'query delete ix --label LABEL' "$query" delete ix
 shows 'query similar docs/1 docs/2' "$query" similar docs/1 docs/2 docs/3

@@ -138,7 +138,7 @@ for inputs in '- -' '--files-from - -' '--files-from - --files-from -'; do
 	# shellcheck disable=SC2086
 	run 2 "$load" -F lines fresh $inputs
 	says 'simidx-load: standard input cannot be read twice'
-	says "or 'simidx-load --help'."
+	says "'simidx-load --help'."
 done
 run 1 "$load" fresh -F lines many
 says "simidx-load: many:1: fingerprint: expected 1 to 16 hexadecimal digits, found 'z'"

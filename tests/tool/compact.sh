@@ -78,7 +78,7 @@ says 'simidx-load: index has other files, such as NOTE: move them away first'
 rm index/NOTE || fail 'the note is not in its place'
 run 2 "$query" compact index new --plan 5x12
 says '5x12'
-says "or 'simidx-query compact --help'."
+says "'simidx-query compact --help'."
 run 2 "$query" compact index --fill 49
 says '--fill'
 run 2 "$query" compact index --memory 1M

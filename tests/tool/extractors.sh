@@ -90,7 +90,7 @@ if [ -n "${SX_STEMMER-}" ]; then
 	grep -q '"distance":0,"distance2":0,' out || fail 'stems'
 	run 2 "$load" --stem klingon new long
 	says 'klingon'
-	says "or 'simidx-load --help'."
+	says "'simidx-load --help'."
 else
 	run 2 "$load" --stem english new long
 	says 'libstemmer'

@@ -132,7 +132,7 @@ while IFS='|' read -r options message; do
 	# shellcheck disable=SC2086
 	run 2 "$query" search p4x16 $options "$one"
 	says "simidx-query: $message"
-	says "or 'simidx-query search --help'"
+	says "'simidx-query search --help'"
 done <<'END'
 --limit 1 --first|--limit, --first, --count, --exists and --nearest exclude each other
 --count --exists|--limit, --first, --count, --exists and --nearest exclude each other
@@ -149,7 +149,7 @@ done <<'END'
 END
 run 2 "$query" search p4x16 --ignore xyz "$one"
 says "--ignore: expected 1 to 16 hexadecimal digits, found 'x' in place of digit 1"
-says "or 'simidx-query search --help'"
+says "'simidx-query search --help'"
 # Options about texts, where nothing is one.
 for option in '--weights sqrt' '--short exact' '--min-tokens 7' '--stop en' '--seed 1' \
 	'--extractor words1' '--grams 1' '--stem english' '--top 5'; do

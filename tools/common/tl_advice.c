@@ -136,27 +136,40 @@ int tl_means_other(const char *spelled, const char *const *names)
 	       (tl_others_name(word, names) || tl_others_instead(word, names));
 }
 
-/* Refuse the first `n` bytes of an argument: an option of ours is meant, or something else. */
+/*
+ * Refuse the first `n` bytes of an argument, or the last letter of several: an option of ours is
+ * meant, or something else.
+ */
 static int refuse_as(const char *spelled, size_t n, const char *nearest, const char *instead,
 		     int is_sure)
 {
 	static char right[64];
-	int shown = n == 2 ? 2 : (int)strlen(spelled); /* of a letter, no value */
+	int shown = n <= 2 ? (int)n : (int)strlen(spelled); /* of a letter, no value */
 	int is_quoted = !nearest && strncmp(instead, "'-", 2) == 0;
+	const char *before = n == 1 ? " " : "", *dash = n == 1 ? "-" : "";
+	const char *index = is_quoted && !strncmp(instead, "'--against'", 11) ?
+				    tl_example_find("index") : NULL;
+	int may_mend = is_sure && (nearest || (is_quoted && !spelled[n]));
 
 	if (nearest)
-		snprintf(right, sizeof(right), "--%s%s", nearest, n == 2 ? " " : "");
+		snprintf(right, sizeof(right), "%s--%s%s", before, nearest, n == 2 ? " " : "");
 	else if (is_quoted)
-		snprintf(right, sizeof(right), "%.*s", (int)strcspn(instead + 1, "'"),
+		snprintf(right, sizeof(right), "%s%.*s", before, (int)strcspn(instead + 1, "'"),
 			 instead + 1);
-	if (is_sure && (nearest || (is_quoted && !spelled[n])))
+	/* What was given need not be given again. */
+	may_mend = may_mend && !tl_example_find(right + strlen(before) + 2);
+	if (index)
+		tl_example_mend(index, strcspn(index, "="), right);
+	else if (may_mend)
 		tl_example_mend(spelled, n, right);
+	if (index || may_mend)
+		tl_example_is(NULL);
 	else if (!nearest && strncmp(instead, "'simidx", 7) == 0)
 		tl_example_is(instead + 1);
 	if (nearest)
-		return tl_usage_error("unknown option '%.*s'; is --%s meant?", shown, spelled,
-				      nearest);
-	return tl_usage_error("unknown option '%.*s'; %s", shown, spelled, instead);
+		return tl_usage_error("unknown option '%s%.*s'; is --%s meant?", dash, shown,
+				      spelled, nearest);
+	return tl_usage_error("unknown option '%s%.*s'; %s", dash, shown, spelled, instead);
 }
 
 /* Add options whose names begin so to a list. Returns their number. */
@@ -176,7 +189,22 @@ static size_t list_so(const char *begins, size_t n, const char *const *names, ch
 	return found;
 }
 
-void tl_refuse_name(const char *spelled, const char *const *names)
+/* Without it a command would do what was not to be done: no line without it is right. */
+static void refuse_without(const char *name)
+{
+	if (tl_others_list("dry-run simulate no-act pretend no-update read-only test percent limit "
+			   "head max-count mark tag annotate add-column", name))
+		tl_example_is("");
+}
+
+/* Whether what stands behind a word is a value as that option has it. */
+static int fits_value(const char *nearest, const char *next)
+{
+	return next && ((isdigit((unsigned char)*next) && access(next, F_OK)) ||
+			(tl_path_is_index(next) && tl_others_list("index against", nearest)));
+}
+
+void tl_refuse_name(const char *spelled, const char *next, const char *const *names)
 {
 	static char tells[96];
 	size_t length = strcspn(spelled, "="), begins;
@@ -200,9 +228,13 @@ void tl_refuse_name(const char *spelled, const char *const *names)
 	is_sure = nearest || instead;
 	if (!is_sure && !tl_others_have(word))
 		look_at_parts(word, names, &nearest, &instead);
-	if (begins > 1 && !instead && !tl_others_name(word, names))
+	is_sure = is_sure || (nearest && fits_value(nearest, strchr(spelled, '=') ?
+							     strchr(spelled, '=') + 1 : next));
+	refuse_without(word);
+	if (begins > 1 && !instead && !tl_others_name(word, names)) {
+		tl_example_is("");
 		tl_usage_error("option '%s' could be %s", spelled, could);
-	else if (nearest && strncmp(word, "no-", 3) == 0 && strcmp(nearest, word + 3) == 0)
+	} else if (nearest && strncmp(word, "no-", 3) == 0 && strcmp(nearest, word + 3) == 0)
 		tl_usage_error("unknown option '%s'; it is so without --%s", spelled, nearest);
 	else if (nearest || instead)
 		refuse_as(spelled, length, nearest, instead, is_sure);
@@ -232,6 +264,8 @@ void tl_refuse_letter(int letter, const char *spelled, const char *next, const c
 		if (!nearest)
 			nearest = tl_others_find(name, strlen(name), names);
 		instead = tl_others_instead(name, names);
+		if (instead)
+			refuse_without(name);
 	}
 	if (isalpha(letter) && strchr(letters, letter ^ ('a' ^ 'A')))
 		snprintf(could, sizeof(could), "-%c", letter ^ ('a' ^ 'A'));
@@ -241,7 +275,8 @@ void tl_refuse_letter(int letter, const char *spelled, const char *next, const c
 			       "'-'",
 			       letter);
 	else if (nearest || instead)
-		refuse_as(spelled ? spelled : alone, 2, nearest, instead, 1);
+		refuse_as(spelled ? spelled : alone, spelled && *spelled != '-' ? 1 : 2, nearest,
+			  instead, 1);
 	else
 		tl_usage_error("unknown option '-%c'; %s%s%s", letter,
 			       strchr(could, ',') ? "is one of these meant? " :

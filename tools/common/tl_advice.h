@@ -16,9 +16,10 @@ const char *tl_nearest_word(const char *word, const char *const *words);
  * Name on stderr what was meant by a long option that no one has, or that several could be.
  *
  * @param spelled  as it was given, "--" and a value included
+ * @param next     the word behind it, or NULL
  * @param names    of all options, ending with NULL
  */
-void tl_refuse_name(const char *spelled, const char *const *names);
+void tl_refuse_name(const char *spelled, const char *next, const char *const *names);
 
 /**
  * Whether a long option, which may be the beginning of one of ours, is what other programs call
@@ -29,7 +30,8 @@ int tl_means_other(const char *spelled, const char *const *names);
 /**
  * As tl_refuse_name(), of a letter.
  *
- * @param spelled  the word of argv that begins with it; NULL = it stands behind other letters
+ * @param spelled  the word of argv that begins with it, or where it is the last letter of one;
+ *                 NULL = it stands between other letters
  * @param next     the word that has it if more letters follow, or the next one; or NULL
  * @param letters  those that options have; others may stand between them
  */

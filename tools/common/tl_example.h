@@ -3,8 +3,9 @@
 
 /*
  * A right command line to show to who has typed a wrong one: what was typed with the mistake
- * mended, if it is known what was meant; else the shortest one of the command, made of its table,
- * with the indexes and files that were given.
+ * mended, if it is known what was meant; else without the option that is refused, and without its
+ * value. Where that is not right, the shortest one of the command, made of its table, with the
+ * options, indexes and files that were given; none if it is not known which options are wrong.
  */
 
 #ifndef TL_EXAMPLE_H
@@ -20,6 +21,23 @@
  */
 void tl_example_set(const struct tl_command *command, char **argv);
 
+/** The option of this name that was given, as it was typed; NULL = none. */
+const char *tl_example_find(const char *name);
+
+/** Whether a file or directory was given that can be read, and is no index. */
+int tl_example_has_input(void);
+
+/**
+ * What was typed is right without an option, unless it is mended; NULL = all is right so far.
+ *
+ * @param word    the word of argv; borrowed
+ * @param letter  which one of its letters, or 0 if it is one by name
+ */
+void tl_example_refuse(const char *word, int letter);
+
+/** Each option and its value is right by itself: what is refused later may be any of them. */
+void tl_example_options_read(void);
+
 /**
  * What was typed is right with something else in one place; for the next tl_usage_error().
  *
@@ -31,7 +49,7 @@ void tl_example_set(const struct tl_command *command, char **argv);
  */
 void tl_example_mend(const char *at, size_t n, const char *right);
 
-/** Another command line is right; of what follows, up to a quote. Borrowed. */
+/** Another command line is right; of what follows, up to a quote; "" = none. Borrowed. */
 void tl_example_is(const char *line);
 
 #endif /* TL_EXAMPLE_H */

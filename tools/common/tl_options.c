@@ -202,6 +202,7 @@ static int set_word(const struct tl_option *row, void *to, const char *text)
 	/* Of output, for which other programs have it, --json is the option. */
 	int may_be_output = row->letter == 'F' && tl_others_list("json", text) &&
 			    strcmp(tl_program(), "simidx-load");
+	int is_export;
 
 	for (unsigned i = 0; row->words[i]; i++) {
 		if (strcmp(text, row->words[i]) == 0) {
@@ -212,12 +213,17 @@ static int set_word(const struct tl_option *row, void *to, const char *text)
 			 i ? ", " : "", row->words[i]);
 	}
 	meant = tl_nearest_value(text, row->words);
+	is_export = !meant && strcmp(known, "hbase-sequence") == 0;
 	if (meant && !may_be_output)
 		tl_example_mend(text, strlen(text), meant);
+	if (is_export)
+		tl_example_is("simidx-query dump INDEX");
 	return tl_usage_error("--%s: expected one of %s, found '%s'%s%s%s%s", row->name, known,
 			      text, meant ? "; is " : "", meant ? meant : "",
 			      meant ? " meant?" : "",
 			      may_be_output ? " --json is about what is printed" :
+			      is_export	    ? "; dump prints columns, and "
+								 "--json objects" :
 			      !meant && access(text, F_OK) == 0 ? IS_NAME "the value is missing" :
 								  "");
 }
@@ -299,10 +305,11 @@ static void refuse(const struct tl_command *command, struct slots *slots, int c,
 		/* What a flag is about are operands behind INDEX, unless it is only turned on. */
 		const char *value = strchr(spelled, '=');
 
-		if (tl_others_list("true yes on", value + 1))
-			tl_example_mend(value, strlen(value), "");
-		else if (command->program && has_index_before(argv))
+		if (command->program && has_index_before(argv) &&
+		    !tl_others_list("true yes on", value + 1))
 			tl_example_mend(value, 1, " ");
+		else
+			tl_example_mend(value, strlen(value), "");
 		tl_usage_error("option '%s' takes no value: --%s", spelled,
 			       find_slot(slots, optopt)->row->name);
 	} else {
@@ -321,7 +328,7 @@ static int is_misread(const struct slots *slots, const struct tl_option *row, ch
 	list_names(slots, names);
 	if (!tl_means_other(spelled, names))
 		return 0;
-	tl_refuse_name(spelled, names);
+	tl_refuse_name(spelled, argv[optind], names);
 	return 1;
 }
 
@@ -368,6 +375,8 @@ static int may_be_operand(const struct tl_command *command, const char *value)
 
 static int refuse_missing(const char *prefix, int length, const char *word, const char *advice)
 {
+	if (taken.name)
+		tl_example_options_read();
 	if (taken.name)
 		return tl_usage_error("%s%.*s is missing: --%s has taken '%s'", prefix, length,
 				      word, taken.name, taken.value);
@@ -478,6 +487,18 @@ static int refuse_spoken(const struct tl_option *row, const char *next)
 			      optarg, next);
 }
 
+/* The word of the option that getopt_long() has just read. */
+static const char *word_of(int c, char **argv)
+{
+	const char *now = argv[optind], *last = argv[optind - 1];
+	int letter = c == '?' && optopt < BY_NAME ? optopt : 0;
+
+	if (letter && now && *now == '-' && strchr(now, letter) &&
+	    (*last != '-' || last[strlen(last) - 1] != letter))
+		return now;
+	return c != '?' && c != ':' && optarg == last ? argv[optind - 2] : last;
+}
+
 static int take_all(const struct tl_command *command, struct slots *slots, int argc,
 		    char **argv)
 {
@@ -486,6 +507,7 @@ static int take_all(const struct tl_command *command, struct slots *slots, int a
 
 	while ((c = getopt_long(argc, argv, slots->shorts, slots->longs, NULL)) != -1) {
 		slot = c == '?' || c == ':' ? NULL : find_slot(slots, c);
+		tl_example_refuse(word_of(c, argv), c == '?' && optopt < BY_NAME ? optopt : 0);
 		if (!slot) {
 			refuse(command, slots, c, argv);
 			return TL_TROUBLE;
@@ -509,10 +531,13 @@ static int take_all(const struct tl_command *command, struct slots *slots, int a
 			taken.value = optarg;
 		}
 	}
+	tl_example_refuse(NULL, 0);
 	tell_earlier(slots);
 	if (command->commands)
 		return TL_PROCEED;
-	return check_operands(command, argc - optind, argv + optind);
+	c = check_operands(command, argc - optind, argv + optind);
+	tl_example_options_read();
+	return c;
 }
 
 int tl_parse(const struct tl_command *command, void *options, void *shared, int argc,

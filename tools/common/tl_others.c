@@ -3,6 +3,8 @@
 
 #include "common/tl_others.h"
 
+#include "common/tl_example.h"
+
 #include <ctype.h>
 #include <stddef.h>
 #include <string.h>
@@ -11,29 +13,28 @@
 static const struct {
 	const char *ours, *theirs;
 } other_names[] = {
-	{ "similarity", "threshold jaccard cutoff percent score" },
+	{ "similarity", "threshold jaccard cutoff score min-score" },
 	{ "radius", "distance hamming k max-distance fuzziness tolerance bit-diff" },
-	{ "nearest", "top knn top-k" }, { "accept", "min-score" },
+	{ "nearest", "top knn top-k" },
 	{ "identical", "exact checksum same" },
 	{ "text-field",
-	  "column field text-column text-key key col content subset skip-fields" },
+	  "column field text-column text-key key col content subset skip-fields dedup-key" },
 	{ "id-field", "id-column id-key" }, { "label-field", "name url" },
 	{ "delimiter", "sep separator field-separator" },
 	{ "format", "input-format json-lines" },
 	{ "threads", "jobs workers num-proc cores nproc parallel num-workers" },
 	{ "memory", "ram buffer-size" }, { "tmpdir", "work-dir temporary-directory cache-dir" },
-	{ "drop-list", "delete hard-link move symlink interactive trash remove to-delete link rm "
-		       "list omit-first delete-duplicates make-hard-links make-symlinks link-hard "
-		       "link-soft" },
+	{ "drop-list", "delete move interactive trash remove to-delete rm list omit-first "
+		       "delete-duplicates" },
 	{ "files-from", "file-list" }, { "max-bytes", "max-size size-limit" },
 	{ "recursive", "recurse" }, { "hidden", "all-files" },
 	{ "exclude", "ignore filter skip" }, { "null", "print0 zero" }, { "keep", "order" },
-	{ "prefer", "original protect" },
+	{ "prefer", "original protect keep-in keep-dir" },
 	{ "index", "db state cache index-dir seen history previous" },
-	{ "against", "compare base exclude-index not-in reference isolate" },
+	{ "against", "compare base exclude-index not-in reference isolate compare-dest" },
 	{ "resume", "continue" }, { "stream", "streaming" }, { "output", "output-file out" },
 	{ "output-dir", "outdir" }, { "dups", "removed" }, { "evidence", "explain why" },
-	{ "rejects", "log" }, { "summary", "report stats" }, { "help", "usage" },
+	{ "summary", "report stats" }, { "help", "usage" },
 	{ "quiet", "silent" }, { "json", "output-format" },
 	{ "limit", "max head max-count size hits" }, { "sample", "limit" },
 	{ "documents", "docs rows size" }, { "newer-than", "since" },
@@ -47,8 +48,8 @@ static const struct {
 
 /*
  * What other programs have and ours do without, and what to do instead. `needs` is the option of a
- * command without which that would not be true there; or NULL. What stands first in quotes and
- * begins with '-' would be typed in its place.
+ * command without which that would not be true there, or behind '-' one that must be given; or
+ * NULL. What stands first in quotes and begins with '-' would be typed in its place.
  */
 static const struct {
 	const char *theirs, *needs, *instead;
@@ -57,11 +58,36 @@ static const struct {
 	{ "output", NULL, "results go to standard output: > FILE" },
 	{ "ext include glob type ext-filter", "files-from",
 	  "find DIR -name '*.txt' | ... --files-from - chooses by names" },
+	{ "size", "prefer",
+	  "find DIR -type f -size +1k | ... --files-from - chooses by size; the last line has "
+	  "the bytes that can be deleted" },
 	{ "min-size size", "files-from",
 	  "find DIR -type f -size +1k | ... --files-from - chooses by size" },
 	{ "depth max-depth", "files-from",
 	  "find DIR -maxdepth 1 -type f | ... --files-from - chooses by depth" },
-	{ "in-place", "stream", "what is read stays as it is; results go to another file" },
+	{ "in-place", "stream",
+	  "'--stream' writes what stays: > NEW; what is read stays as it is" },
+	{ "input in path file", "stream",
+	  "files stand without an option; '--stream' writes what stays: > NEW" },
+	{ "log", "dups", "--rejects FILE lists rejected rows, --dups FILE what --stream left out" },
+	{ "log", "rejects", "--rejects FILE lists rejected rows" },
+	{ "mark tag annotate add-column", "stream",
+	  "no row is marked; --dups FILE lists those left out, and to what they are near" },
+	{ "limit head max-count", "stream",
+	  "head -n N FILE | simidx-dedup -F FORMAT - reads so many rows" },
+	{ "percent", "similarity", "--similarity 0.9 is 90 percent" },
+	{ "move-to move-dir trash-dir", "drop-list",
+	  "'--drop-list' prints what can be moved: | xargs -d '\\n' mv -t DIR" },
+	{ "link hard-link symlink make-hard-links make-symlinks link-hard link-soft", "drop-list",
+	  "'--drop-list' prints what could be a link, groups also to what; nothing is linked" },
+	{ "no-update read-only dry-run simulate", "-index",
+	  "'--against' in place of --index remembers nothing" },
+	{ "dry-run simulate", "-stream", "--stream prints what is new; no input is changed" },
+	{ "ttl expire", "stream",
+	  "nothing is forgotten; of an index with times 'simidx-query delete --older-than' does" },
+	{ "refresh", NULL, "what is committed is found at once" },
+	{ "index-settings settings mapping", NULL, "-h lists what there is" },
+	{ "csv tsv", "prefer", "-F is about rows that are read; '--json' prints objects" },
 	{ "skip-errors", NULL, "rows that cannot be read are skipped, and counted" },
 	{ "ignore-case lower lowercase", NULL, "upper and lower case are one in texts" },
 	{ "progress verbose debug", "quiet", "a terminal shows progress, unless -q is given" },
@@ -150,7 +176,7 @@ static const struct {
 	{ "html", "evidence", "--evidence FILE, then simidx-query review --html PAGE FILE" },
 	{ "time", "prefer", "--keep max:FIELD goes by dates of rows" },
 	{ "one-file-system", "files-from", "find DIR -xdev -type f | ... --files-from - does it" },
-	{ "percent score similarity threshold", "radius",
+	{ "percent score similarity threshold min-score", "radius",
 	  "fingerprints cannot tell percent: --radius N, or simidx-dedup for texts" },
 	{ "size", "json", "'simidx-query stats INDEX' has the bytes of each table" },
 	{ "redis host port server hbase storage storage-config cluster user pass password", NULL,
@@ -182,7 +208,8 @@ static const struct {
 	{ 'L', "link" }, { 'B', "link" }, { 'D', "group" }, { 'P', "print" },
 	{ 'I', "isolate" }, { '1', "sameline" }, { '?', "help" }, { 'n', "dry-run" },
 	{ 'n', "head" }, { 'n', "limit" }, { 'o', "output" }, { 'u', "unique" },
-	{ 'v', "progress" }, { 'x', "exclude" }, { 'Q', "quick" },
+	{ 'v', "progress" }, { 'x', "exclude" }, { 'Q', "quick" }, { 't', "threshold" },
+	{ 'p', "percent" }, { 'l', "list" },
 };
 
 /* What stands between parts of words, or before them. */
@@ -218,7 +245,8 @@ const char *tl_others_instead(const char *word, const char *const *names)
 	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++) {
 		const char *needs = without[i].needs;
 
-		if ((!needs || tl_others_find(needs, strlen(needs), names)) &&
+		if ((!needs || (*needs == '-' ? tl_example_find(needs + 1) :
+						tl_others_find(needs, strlen(needs), names))) &&
 		    tl_others_list(without[i].theirs, word))
 			return without[i].instead;
 	}

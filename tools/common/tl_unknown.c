@@ -67,14 +67,19 @@ static const char *place_of_output(const struct tl_command *command, int letter,
 	       strcmp(second, " DIR") == 0 ? "DIR" : NULL;
 }
 
-/* The word that begins with a letter which is no option; NULL if it stands behind others. */
+/*
+ * The word that begins with a letter which is no option, or where it is the last letter of one;
+ * NULL if it stands between others.
+ */
 static const char *word_of(int letter, char *const *next)
 {
 	const char *now = next[0], *last = next[-1];
 
 	if (now && now[0] == '-' && now[1] == letter && now[2])
 		return now;
-	return last[0] == '-' && last[1] == letter && !last[2] ? last : NULL;
+	if (last[0] != '-' || last[strlen(last) - 1] != letter)
+		return NULL;
+	return last[2] ? last + strlen(last) - 1 : last;
 }
 
 /*
@@ -121,8 +126,8 @@ void tl_unknown_refuse(const struct tl_unknown *unknown)
 		refuse_before(shown, later, owner);
 	else if (letter == '=')
 		tl_usage_error("a letter has its value without '=': '%s'", next ? next : spelled);
-	else if (letter && strchr("fi", letter) && next && !access(next, F_OK) &&
-		 !tl_path_is_index(next))
+	else if (letter && strlen(spelled) == 2 && strchr("fi", letter) && next &&
+		 !access(next, F_OK) && !tl_path_is_index(next))
 		tl_usage_error("unknown option '-%c'; %s", letter,
 			       tl_others_instead("file", unknown->names));
 	else if (meant)
@@ -134,5 +139,5 @@ void tl_unknown_refuse(const struct tl_unknown *unknown)
 		tl_refuse_letter(letter, word_of(letter, unknown->next), next, unknown->names,
 				 unknown->letters);
 	else
-		tl_refuse_name(spelled, unknown->names);
+		tl_refuse_name(spelled, next, unknown->names);
 }
