@@ -433,6 +433,7 @@ build_tests = \
 tool_tests = \
 	tests/tool/advice.sh \
 	tests/tool/advice_inputs.sh \
+	tests/tool/advice_typed.sh \
 	tests/tool/backup.sh \
 	tests/tool/bad_index.sh \
 	tests/tool/bad_input.sh \

@@ -82,9 +82,9 @@ run 2 "$dedup" directory
 says 'directory: is a directory: -r reads the files in it'
 run 0 "$load" -q -F lines an-index - <<<00000000000000ff
 run 2 "$dedup" an-index
-says 'an-index is an index, and INPUTs are files: --index and --against name indexes'
+says 'an-index: is an index, and INPUTs are files: --index and --against name indexes'
 run 2 "$dedup" --stream lines.jsonl an-index
-says 'an-index is an index, and INPUTs are files: --index and --against name indexes'
+says 'an-index: is an index, and INPUTs are files: --index and --against name indexes'
 output </dev/null
 # With -r a folder may have a file of that name.
 mkdir with-data && : >with-data/data.mdb && cp a with-data

@@ -58,7 +58,7 @@ static void look_at_missing(const struct dd_options *options)
 			  operands[0]);
 	else if (!is_second && second == first && second != &in_format_text)
 		tl_notice("%s: is not there; what is found is not written to it, but to standard "
-			  "output: > FILE", operands[1]);
+			  "output: > FILE; --stream prints the rows that stay", operands[1]);
 }
 
 /* Whether a line of columns begins with a similarity, an estimate or a distance. */

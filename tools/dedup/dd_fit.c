@@ -81,6 +81,9 @@ int dd_fit_check(struct dd_options *options)
 		return TL_TROUBLE;
 	if (options->pairs + options->drop_list + options->stream > 1)
 		return tl_usage_error("only one of --pairs, --drop-list and --stream can be given");
+	if (!options->stream && options->output_dir && options->inputs.recursive)
+		return tl_usage_error("--output-dir goes with --stream, and is for files of rows; "
+				      "of whole files --drop-list prints what can be deleted");
 	if (!options->stream && !options->pairs && !options->drop_list && only_of_stream(options))
 		tl_example_mend(NULL, 0, "--stream");
 	if (!options->stream && only_of_stream(options))

@@ -43,6 +43,9 @@ static int call_keep(void *options, const char *value)
 	meant = tl_nearest_value(value, words);
 	if (meant && strncmp(meant, "m", 1) == 0)
 		meant = NULL; /* with a field it is told above */
+	if (meant && tl_example_find("stream"))
+		return tl_usage_error("--keep: found '%s'; --stream keeps the first, as what is "
+				      "written cannot be taken back", value);
 	if (meant)
 		tl_example_mend(value, strlen(value), meant);
 	return tl_usage_error("--keep: expected longest, shortest, newest, oldest, first, "

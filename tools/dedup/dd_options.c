@@ -438,8 +438,9 @@ static int take_operands(struct dd_options *options, char **operands, size_t n)
 	if (n && tl_refuse_word(operands[0]))
 		return TL_TROUBLE;
 	for (size_t i = 0; i < n; i++) {
-		if (!inputs->recursive && tl_path_is_index(operands[i]))
-			return tl_usage_error("%s is an index, and INPUTs are files: --index and "
+		if (tl_path_is_index(operands[i]) &&
+		    (!inputs->recursive || tl_path_has_locks(operands[i])))
+			return tl_usage_error("%s: is an index, and INPUTs are files: --index and "
 					      "--against name indexes", operands[i]);
 		if (n > 1 && !operands[i][strspn(operands[i], "/")])
 			return tl_usage_error("'%s' is the root directory, and separates nothing; "

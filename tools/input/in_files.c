@@ -345,6 +345,14 @@ int in_files_each(const struct in_files_options *options,
 	return code;
 }
 
+static int refuse_index(const char *path)
+{
+	if (!tl_example_has_input())
+		tl_example_is("simidx-load --from INDEX NEW");
+	return tl_usage_error("%s: is an index, and INPUTs are files; simidx-load --from takes its "
+			      "documents", path);
+}
+
 /* Only stat() and access(): to open a pipe twice would lose what is in it. */
 static int check_path(const char *path, int may_be_directory, int may_recurse,
 		      struct stat *status)
@@ -352,9 +360,10 @@ static int check_path(const char *path, int may_be_directory, int may_recurse,
 	if (stat(path, status))
 		return tl_usage_error("%s: cannot open: %s%s", path, strerror(errno),
 				      in_advise_open(path));
+	if (!may_be_directory && S_ISDIR(status->st_mode) && tl_path_is_index(path))
+		return refuse_index(path);
 	if (!may_be_directory && S_ISDIR(status->st_mode))
 		return tl_usage_error("%s: is %s", path,
-				      tl_path_is_index(path) ? "an index, and INPUTs are files" :
 				      may_recurse ? "a directory (-r reads the files in it)" :
 						    "a directory: name the files in it");
 	return faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) ?
@@ -407,7 +416,7 @@ static int check_operand(const char *path, const struct in_files_options *option
 	    check_path(path, options->recursive, options->may_recurse, &status))
 		return TL_TROUBLE;
 	if (S_ISDIR(status.st_mode) && tl_path_is_index(path) && tl_path_has_locks(path))
-		return tl_usage_error("%s: is an index, and INPUTs are files", path);
+		return refuse_index(path);
 	if (S_ISDIR(status.st_mode) && !format)
 		format = &in_format_text;
 	if (check_format(path, format, &options->columns))

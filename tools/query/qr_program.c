@@ -101,7 +101,7 @@ static const struct {
 	{ "search", "find grep near query mlt match knn" },
 	{ "get", "lookup exists" },
 	{ "dump", "list ls cat print show keys scan select" },
-	{ "clusters", "duplicates groups" },
+	{ "clusters", "duplicates groups dup dups" },
 	{ "stats", "info count size du tables settings schema db-size analyze" },
 	{ "verify", "check fsck health integrity-check" },
 	{ "backup", "copy cp snapshot clone save bgsave vacuum-into" },
@@ -116,10 +116,10 @@ static const struct {
 	  "load add insert import create new bulk index init put" },
 	{ "'simidx-load --mode replace INDEX INPUT' stores rows in the place of others",
 	  "update set upsert" },
-	{ "'simidx-load --merge-only INDEX' merges what was inserted, --from joins indexes",
-	  "merge" },
-	{ "'simidx-load --from A --from B INDEX' joins indexes", "join" },
-	{ "'simidx-dedup INPUT' finds near-duplicates among texts", "dedup dup dups" },
+	{ "'simidx-load --from A --from B NEW' joins indexes, --merge-only INDEX merges what was "
+	  "inserted", "merge join" },
+	{ "mv INDEX NEW renames one that no program uses", "rename mv move" },
+	{ "'simidx-dedup INPUT' finds near-duplicates among texts", "dedup" },
 	{ "diff <(simidx-query dump A) <(simidx-query dump B) compares two indexes, "
 	  "'simidx-query similar A B' two texts", "diff" },
 	{ "'simidx-query search --explain INDEX QUERY' tells how it is looked up", "explain" },
@@ -151,16 +151,26 @@ int qr_refuse_command(const char *name, const char *next)
 		return tl_usage_error("unknown command '%s'; the command comes first: simidx-query "
 				      "%s %s",
 				      name, next, strcmp(name, "-") ? name : "...");
+	if (tl_path_is_index(name) && tl_example_find("check"))
+		tl_example_is("simidx-query verify INDEX");
 	if (tl_path_is_index(name))
 		return tl_usage_error("'%s' is an index; the command comes first: simidx-query "
-				      "search %s ...", name, name);
+				      "%s %s ...", name,
+				      tl_example_find("check") ? "verify" : "search", name);
 	if (!nearest)
 		return tl_usage_error("unknown command '%s'; there are %s", name, list);
 	if (strncmp(nearest, "'simidx", 7) == 0)
 		tl_example_is(nearest + 1);
+	else if (strchr(nearest, ' '))
+		tl_example_is("");
 	if (strchr(nearest, ' '))
 		return tl_usage_error("unknown command '%s'; %s", name, nearest);
-	tl_example_mend(name, strlen(name), nearest);
+	snprintf(list, sizeof(list), "simidx-query %s %s", nearest,
+		 tl_find_command(&qr_program, nearest)->shortest);
+	if (next)
+		tl_example_mend(name, strlen(name), nearest);
+	else
+		tl_example_is(list);
 	return tl_usage_error("unknown command '%s'; is %s meant?", name, nearest);
 }
 
