@@ -165,7 +165,7 @@ for option in '--plan 9x9' '--extractor none' '--weights none'; do
 	# shellcheck disable=SC2086
 	run 2 "$load" $option index -F lines one.fps
 	says '"'"${option#* }"'"'
-	says "or 'simidx-load --help'."
+	says "'simidx-load --help'."
 done
 run 2 "$query" stats index --kernel abacus
 says "--kernel: expected one of auto, scalar, popcnt, avx2, avx512, neon, found 'abacus'"
