@@ -325,10 +325,12 @@ static int fits(int without)
 	for (; (word = find_operand(n, without)); n++) {
 		if (!stands_for(name, word))
 			return 0;
-		if (strchr(name, ' ') && strchr(name, ' ')[1] != '-')
+		if (strchr(name, ' '))
 			name = strchr(name, ' ') + 1;
 		else if (strncmp(name, "INPUT", 5) == 0 || strncmp(name, "QUERY", 5) == 0)
 			is_listed = 1;
+		else if (strcmp(name, "INDEX") == 0)
+			name = "";
 	}
 	return n >= typed.command->least && n <= typed.command->most &&
 	       (is_listed || (strncmp(name, "INPUT", 5) && strncmp(name, "QUERY", 5)));

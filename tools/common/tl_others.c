@@ -32,7 +32,7 @@ static const struct {
 	{ "prefer", "original protect keep-in keep-dir" },
 	{ "index", "db state cache index-dir seen history previous" },
 	{ "against", "compare base exclude-index not-in reference isolate compare-dest" },
-	{ "resume", "continue" }, { "stream", "streaming" }, { "output", "output-file out" },
+	{ "resume", "continue" }, { "stream", "streaming" }, { "output", "output-file out output-to out-file" },
 	{ "output-dir", "outdir" }, { "dups", "removed" }, { "evidence", "explain why" },
 	{ "summary", "report stats" }, { "help", "usage" },
 	{ "quiet", "silent" }, { "json", "output-format" },

@@ -49,6 +49,8 @@ static void refuse_before(const char *spelled, const char *later, const char *ow
 		tl_example_mend(spelled, strlen(spelled), owner);
 	else if (!later)
 		tl_example_mend(NULL, 0, owner);
+	else if (owner)
+		tl_example_is("");
 	tl_usage_error("unknown option '%s'; %s: %s %s ...", spelled,
 		       later ? "the options of a command come behind it" :
 			       "a command comes first, such as",
