@@ -51,6 +51,7 @@ works 'dedup -r --threads 2 texts/a texts/b texts' "$dedup" -r -y --threads 2 te
 works 'dedup --stream --output to rows.jsonl' "$dedup" --stream --output-to to rows.jsonl
 works 'query get --id index 1' "$query" get index --id 1 --frobnicate
 works 'query compact index smaller' "$query" compact index --frobnicate 5 smaller
+works 'query repair smaller repaired' "$query" repair smaller --frobnicate repaired
 nothing query "$query" -k 3 search index 0123456789abcdef
 works 'load new rows.jsonl' "$load" --bulk new rows.jsonl
 works 'load new2 rows.jsonl' "$load" --index-settings {} new2 rows.jsonl

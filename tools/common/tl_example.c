@@ -332,6 +332,8 @@ static int fits(int without)
 		else if (strcmp(name, "INDEX") == 0)
 			name = "";
 	}
+	if (strncmp(name, "--documents", 11) == 0 && !tl_example_find("documents"))
+		return 0;
 	return n >= typed.command->least && n <= typed.command->most &&
 	       (is_listed || (strncmp(name, "INPUT", 5) && strncmp(name, "QUERY", 5)));
 }
@@ -419,9 +421,11 @@ static void write_mended(FILE *out, int without)
  */
 static int judge_value(void)
 {
-	const char *value = refused_value();
+	const char *value = refused_value(), *operands = typed.command->operands;
+	/* What is not there may be a new name, too. */
 	int is_value = value && (is_input(value) || is_index(value) ?
-					 has_place() : !strstr(typed.command->shortest, " --"));
+					 has_place() : !strstr(typed.command->shortest, " --") &&
+						       !(operands && strstr(operands, "NEW")));
 
 	if (typed.command->commands)
 		return -1;
