@@ -332,7 +332,9 @@ static int fits(int without)
 		else if (strcmp(name, "INDEX") == 0)
 			name = "";
 	}
-	if (strncmp(name, "--documents", 11) == 0 && !tl_example_find("documents"))
+	/* What the shortest line has as options. */
+	if ((*typed.command->shortest == '-' && !tl_example_find("documents")) ||
+	    (strstr(typed.command->shortest, " --label") && n < 2 && !tl_example_find("older-than")))
 		return 0;
 	return n >= typed.command->least && n <= typed.command->most &&
 	       (is_listed || (strncmp(name, "INPUT", 5) && strncmp(name, "QUERY", 5)));
