@@ -334,7 +334,8 @@ static int fits(int without)
 	}
 	/* What the shortest line has as options. */
 	if ((*typed.command->shortest == '-' && !tl_example_find("documents")) ||
-	    (strstr(typed.command->shortest, " --label") && n < 2 && !tl_example_find("older-than")))
+	    (strstr(typed.command->shortest, " --label") && n < 2 &&
+	     !tl_example_find("older-than")))
 		return 0;
 	return n >= typed.command->least && n <= typed.command->most &&
 	       (is_listed || (strncmp(name, "INPUT", 5) && strncmp(name, "QUERY", 5)));
