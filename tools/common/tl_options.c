@@ -305,11 +305,10 @@ static void refuse(const struct tl_command *command, struct slots *slots, int c,
 		/* What a flag is about are operands behind INDEX, unless it is only turned on. */
 		const char *value = strchr(spelled, '=');
 
-		if (command->program && has_index_before(argv) &&
-		    !tl_others_list("true yes on", value + 1))
-			tl_example_mend(value, 1, " ");
-		else
+		if (!command->program || tl_others_list("true yes on", value + 1))
 			tl_example_mend(value, strlen(value), "");
+		else if (has_index_before(argv))
+			tl_example_mend(value, 1, " ");
 		tl_usage_error("option '%s' takes no value: --%s", spelled,
 			       find_slot(slots, optopt)->row->name);
 	} else {
