@@ -24,7 +24,7 @@
 /* The longest text (simidx_text.h). */
 #define MOST_TEXT ((size_t)1 << 30)
 
-/* Of the memory for texts that need no search. */
+/* Of the memory for telling which texts need no search, what hashes lead to has a quarter. */
 #define FIRST_SHARE 4
 
 /* ---- life ---- */

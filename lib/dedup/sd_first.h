@@ -2,14 +2,14 @@
 /* Copyright the libsimidx authors */
 
 /*
- * With which kept text another one is compared first, before it is searched: most copies are found
- * so, and need no search.
+ * With which kept text another one is compared first, before it is searched: most copies of texts
+ * of earlier batches are found so, and need no search.
  *
- * A kept text is noted under one of its least hashes (SIMIDX_SKETCH_LEAST), the first under which
- * none is noted yet. A later text is compared with what is noted under the first of its hashes that
+ * A kept text is noted under the first of its least hashes (SIMIDX_SKETCH_LEAST) that no text
+ * before it has. A later text is compared with what is noted under the first of its hashes that
  * leads to something. Near texts have most of their least hashes in common. Where two texts are not
- * near, though both have the hash, it is of something that many texts have, as a template or a
- * licence; it is dropped then and leads nowhere any more.
+ * near, though both have the hash, it is most often of something that many texts have, as a
+ * template or a licence; the caller drops it then, and it leads nowhere any more.
  *
  * (Least hashes as keys of an index of near texts: Broder, "On the resemblance and containment of
  * documents", SEQUENCES 1997.)

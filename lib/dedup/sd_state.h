@@ -52,7 +52,7 @@ struct sd_item {
 	struct sd_shingles set;
 	int has_set, needs_set;
 	struct sd_candidate first;  /* what it was compared with before any search */
-	int has_first;
+	int has_first;              /* it was */
 	struct sd_candidate *found; /* what its search found in the index, the nearest first */
 	struct sd_beside *beside;   /* rows of the batch before it that match */
 	size_t n_found, n_beside;
@@ -119,7 +119,7 @@ struct simidx_dedup {
 	struct sd_kept *kept;
 	struct sd_texts *texts;
 	struct sd_seen *seen;    /* all that is kept was added; or NULL */
-	struct sd_first *first;  /* the same; or NULL */
+	struct sd_first *first;  /* to which of it a hash leads; or NULL */
 	struct sd_thread *thread;
 	struct sd_filling filling; /* the next batch */
 	uint64_t limit;          /* of memory for the work at the next batch; 0 = none */

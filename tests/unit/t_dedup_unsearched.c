@@ -535,6 +535,41 @@ START_TEST(test_a_document_in_the_place_of_another)
 }
 END_TEST
 
+/* The words from `from` to `to` of a row that has its own ones: no two rows have one in common. */
+static char *put_words(char *to, size_t row, size_t from, size_t end)
+{
+	for (size_t k = from; k < end; k++)
+		to += sprintf(to, "%05zu ", row * WORDS + k);
+	return to;
+}
+
+/* A hash leads to a text until it has led there from one that is not near. Rows 1 to 10, which have
+   three of four words of row 0, are not; the last one is. */
+START_TEST(test_a_hash_that_led_astray)
+{
+	simidx_dedup_options options = options_of(1, _i ? 1 : 100, 0);
+	size_t n_between = _i == 2 ? 0 : 10, last = n_between + 1;
+	simidx_dedup *dedup;
+
+	put_words(text[0], 0, 0, WORDS);
+	for (size_t i = 1; i <= last; i++) {
+		size_t own = i == last ? 2 : WORDS / 4;
+
+		put_words(put_words(text[i], 0, 0, WORDS - own), i, WORDS - own, WORDS);
+	}
+	open_index("ix");
+	n_decided = 0;
+	ck_assert_int_eq(simidx_dedup_open(kept, writer, &options, &dedup, &err), SIMIDX_OK);
+	add(dedup, 0, last + 1, 0);
+	for (size_t i = 0; i <= last; i++)
+		ck_assert_uint_eq(decision[i].n, i == last);
+	ck_assert_uint_eq(decision[last].keeper, 0);
+	ck_assert_uint_eq(count(dedup).by_hash, n_between == 0);
+	simidx_dedup_close(dedup);
+	close_index();
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_decisions_are_the_same, 0, 4 },
 	{ &test_short_texts, 0, 3 },
@@ -547,6 +582,7 @@ static const sxt_test tests[] = {
 	{ &test_other_documents_in_the_index, 0, 1 },
 	{ &test_a_document_in_the_place_of_another, 3, 4 },
 	{ &test_a_document_in_the_place_of_another, 0, 1 },
+	{ &test_a_hash_that_led_astray, 0, 3 },
 };
 
 SXT_SUITE(dedup_unsearched, set_up, tear_down);
