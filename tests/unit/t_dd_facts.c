@@ -32,7 +32,7 @@ static void tear_down(void)
 /* The fact of a row; every third has no label, and some have a long one. */
 static struct dd_fact fact_of(uint64_t i, char label[1000])
 {
-	struct dd_fact fact = { .name = { i + 1, i * 3, 1, 2 }, .hash = i * 11, .offset = i * 13,
+	struct dd_fact fact = { .name = { i + 1, i * 3, 1 }, .hash = i * 11, .offset = i * 13,
 				.id = i % 2 ? i : SIMIDX_NO_ID, .key = i * 17,
 				.length = (uint32_t)i % 7 };
 

@@ -254,7 +254,7 @@ static int search_size(struct dd_binary *binary, struct one *one, size_t n)
 static int hand_over(struct dd_binary *binary, struct dd_output *output, const struct one *one)
 {
 	const struct in_row given = { .text_size = (size_t)one->size };
-	struct dd_extra extra = { .name = { one->number, 0, one->file, 0 }, .id = SIMIDX_NO_ID };
+	struct dd_extra extra = { .name = { one->number, 0, one->file }, .id = SIMIDX_NO_ID };
 	simidx_dedup_near near = { .keeper = dd_output_last_kept(output), .similarity = 1,
 				   .flags = SIMIDX_DEDUP_EQUAL };
 	simidx_dedup_row row = SIMIDX_DEDUP_ROW_INIT;

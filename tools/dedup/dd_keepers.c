@@ -9,41 +9,42 @@
 
 #include <stdlib.h>
 
+/* In place of how many were left out: it is left out itself. */
+#define DROPPED UINT32_MAX
+
 void dd_keepers_free(struct dd_keepers *keepers)
 {
-	free(keepers->names.bytes);
 	free(keepers->at.bytes);
+	free(keepers->left_out.bytes);
+	free(keepers->label.bytes);
+}
+
+static uint32_t *left_out(const struct dd_keepers *keepers, uint64_t handle)
+{
+	return &((uint32_t *)keepers->left_out.bytes)[handle];
 }
 
 int dd_keepers_add(struct dd_keepers *keepers, const struct dd_fact *fact)
 {
-	struct dd_facts *facts = keepers->work->facts;
-	size_t n = keepers->n + 1;
+	size_t n = keepers->n;
 	uint64_t at;
 
-	if (!keepers->has_names)
+	if (!keepers->work->facts)
 		return 0;
-	if (in_room_have(&keepers->names, n * sizeof(fact->name)) ||
-	    (facts && in_room_have(&keepers->at, n * sizeof(at))))
+	if (in_room_have(&keepers->at, (n + 1) * sizeof(at)) ||
+	    in_room_have(&keepers->left_out, (n + 1) * sizeof(uint32_t)))
 		return tl_error("out of memory");
-	if (facts) {
-		if (dd_facts_add(facts, fact, NULL, &at))
-			return TL_TROUBLE;
-		((uint64_t *)keepers->at.bytes)[keepers->n] = at;
-	}
-	((struct dd_name *)keepers->names.bytes)[keepers->n++] = fact->name;
+	if (dd_facts_add(keepers->work->facts, fact, NULL, &at))
+		return TL_TROUBLE;
+	((uint64_t *)keepers->at.bytes)[n] = at;
+	*left_out(keepers, n) = 0;
+	keepers->n++;
 	return 0;
 }
 
 size_t dd_keepers_bytes(const struct dd_keepers *keepers)
 {
-	return (keepers->has_names ? sizeof(struct dd_name) : 0) +
-	       (keepers->work->facts ? sizeof(uint64_t) : 0);
-}
-
-static struct dd_name *name_of(const struct dd_keepers *keepers, uint64_t handle)
-{
-	return &((struct dd_name *)keepers->names.bytes)[handle];
+	return keepers->work->facts ? sizeof(uint64_t) + sizeof(uint32_t) : 0;
 }
 
 int dd_keepers_fact(const struct dd_keepers *keepers, uint64_t handle, uint64_t *at,
@@ -56,15 +57,14 @@ int dd_keepers_fact(const struct dd_keepers *keepers, uint64_t handle, uint64_t 
 	return dd_facts_get(keepers->work->facts, is, label, fact);
 }
 
-/* Numbers begin with 1. */
 void dd_keepers_drop(struct dd_keepers *keepers, uint64_t handle)
 {
-	name_of(keepers, handle)->number = 0;
+	*left_out(keepers, handle) = DROPPED;
 }
 
 int dd_keepers_is_dropped(const struct dd_keepers *keepers, uint64_t handle)
 {
-	return name_of(keepers, handle)->number == 0;
+	return *left_out(keepers, handle) == DROPPED;
 }
 
 static int is_of_this_run(const simidx_dedup_near *near)
@@ -102,31 +102,32 @@ int dd_keepers_find(struct dd_keepers *keepers, const simidx_dedup_near *near,
 	}
 	if (!is_of_this_run(near))
 		return find_label(keepers, keeper);
-	if (keepers->has_names)
-		keeper->name = name_of(keepers, near->keeper);
-	return 0;
+	keeper->has_fact = keepers->work->facts != NULL;
+	return keeper->has_fact ? dd_keepers_fact(keepers, near->keeper, NULL, &keepers->label,
+						  &keeper->fact) :
+				  0;
 }
 
 void dd_keepers_count(struct dd_keepers *keepers, const simidx_dedup_near *near,
 		      const struct dd_name *name)
 {
-	struct dd_name *kept;
+	uint32_t *n;
 
 	if (near->keeper == SIMIDX_DEDUP_AGAINST) {
 		dd_counters_add(&keepers->counters, near->id, near->against + 1, name);
 	} else if (!is_of_this_run(near)) {
 		dd_counters_add(&keepers->counters, near->id, 0, name);
-	} else if (!keepers->has_names) {
+	} else if (!keepers->work->facts) {
 		dd_counters_add(&keepers->counters, near->keeper, DD_OF_THIS_RUN, name);
 	} else {
-		kept = name_of(keepers, near->keeper);
-		kept->left_out += kept->left_out < UINT32_MAX;
+		n = left_out(keepers, near->keeper);
+		*n += *n < DROPPED - 1;
 	}
 }
 
 uint64_t dd_keepers_left_out(const struct dd_keepers *keepers, const simidx_dedup_near *near)
 {
-	return is_of_this_run(near) ? name_of(keepers, near->keeper)->left_out : 0;
+	return is_of_this_run(near) ? *left_out(keepers, near->keeper) : 0;
 }
 
 size_t dd_keepers_rank(struct dd_large out[DD_MOST_LARGE], size_t n, const struct dd_large *one)
@@ -149,7 +150,7 @@ size_t dd_keepers_largest(const struct dd_keepers *keepers, struct dd_large out[
 
 	for (size_t i = 0; i < keepers->n; i++) {
 		one.near.keeper = i;
-		one.n = name_of(keepers, i)->left_out;
+		one.n = *left_out(keepers, i);
 		n = dd_keepers_rank(out, n, &one);
 	}
 	for (size_t i = 0; i < sizeof(keepers->counters.slot) / sizeof(*keepers->counters.slot);
@@ -171,9 +172,9 @@ size_t dd_keepers_largest(const struct dd_keepers *keepers, struct dd_large out[
 static void put_document(FILE *out, const struct dd_keepers *keepers,
 			 const struct dd_keeper *keeper, const char *between)
 {
-	if (keeper->name)
-		dd_columns_path(out, dd_files_path(keepers->work->files, keeper->name->file),
-				keeper->name->line);
+	if (keeper->has_fact)
+		dd_columns_path(out, dd_files_path(keepers->work->files, keeper->fact.name.file),
+				keeper->fact.name.line);
 	else
 		dd_columns_document(out, keeper->label, keeper->label_size, keeper->id);
 	if (!keeper->index)

@@ -5,9 +5,8 @@
  * What rows are left out for: the names of the rows that are kept, and how many were left out for
  * each of them and for documents of earlier runs and other indexes.
  *
- * Memory: where rows are named, a struct dd_name for each kept one, which has its count in what
- * would be padding, and 8 bytes where facts are put aside. Otherwise, and for all others, the
- * counters of dd_counters.h.
+ * Memory: where facts are put aside, 12 bytes for each row that is kept. Otherwise, and for all
+ * others, the counters of dd_counters.h.
  */
 
 #ifndef DD_KEEPERS_H
@@ -25,20 +24,21 @@
  * or else the id.
  */
 struct dd_keeper {
-	const struct dd_name *name; /* NULL: it is not of this run, or has no name */
+	int has_fact;        /* it is of this run, and facts are put aside: */
+	struct dd_fact fact;
 	uint64_t id;
-	const char *label;       /* NULL: it has none */
+	const char *label;   /* of another one; NULL: it has none */
 	size_t label_size;
-	const char *index;       /* the path of the other index; NULL: it is in none */
+	const char *index;   /* the path of the other index; NULL: it is in none */
 };
 
-/** Zero but for the first two: none yet. Others look at `n` only. */
+/** Zero but for `work`: none yet. Others look at `n` only. Without work->facts none are noted. */
 struct dd_keepers {
 	const struct dd_work *work;
-	int has_names;              /* kept rows are named */
-	struct in_room names;       /* struct dd_name */
-	struct in_room at;          /* uint64_t: where the facts of each are */
-	size_t n;                   /* how many were noted */
+	struct in_room at;       /* uint64_t: where the facts of each are */
+	struct in_room left_out; /* uint32_t: how many were left out for each; or DROPPED */
+	struct in_room label;    /* of the one that was found */
+	size_t n;                /* how many were noted */
 	struct dd_counters counters;
 };
 
@@ -68,8 +68,8 @@ int dd_keepers_is_dropped(const struct dd_keepers *keepers, uint64_t handle);
 size_t dd_keepers_bytes(const struct dd_keepers *keepers);
 
 /**
- * What another one is near to. Its label is valid until one of the indexes is used; that of a row
- * of this run is a matter of dd_keepers_fact(). Returns 0, or TL_TROUBLE with a message.
+ * What another one is near to. Its label is valid until one of the indexes is used, or the next one
+ * is found. Returns 0, or TL_TROUBLE with a message.
  */
 int dd_keepers_find(struct dd_keepers *keepers, const simidx_dedup_near *near,
 		    struct dd_keeper *keeper);
@@ -78,7 +78,7 @@ int dd_keepers_find(struct dd_keepers *keepers, const simidx_dedup_near *near,
 void dd_keepers_count(struct dd_keepers *keepers, const simidx_dedup_near *near,
 		      const struct dd_name *name);
 
-/** How many were left out for it; 0 for what is not of this run. Rows have names. */
+/** How many were left out for it; 0 for what is not of this run. There are facts. */
 uint64_t dd_keepers_left_out(const struct dd_keepers *keepers, const simidx_dedup_near *near);
 
 /** One for which many were left out. */

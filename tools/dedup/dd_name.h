@@ -12,10 +12,9 @@
 
 /** Where a document is. */
 struct dd_name {
-	uint64_t number;   /* among all documents, from 1 */
-	uint64_t line;     /* 0 = it is the whole file */
-	uint32_t file;     /* as dd_files_meet() numbers it */
-	uint32_t left_out; /* of one that is kept: how many were left out for it */
+	uint64_t number; /* among all documents, from 1 */
+	uint64_t line;   /* 0 = it is the whole file */
+	uint32_t file;   /* as dd_files_meet() numbers it */
 };
 
 #endif /* DD_NAME_H */

@@ -78,16 +78,10 @@ static int open_outputs(struct dd_output *output, const struct dd_options *optio
 	return options->dups ? open_sink(output, DD_DUPS, options->dups) : 0;
 }
 
-/* Whether kept rows are named, or what is left out for each must be known exactly. */
-static int has_names(const struct dd_options *options)
-{
-	return !options->stream || options->dups || options->evidence || options->max_group;
-}
-
-/* Whether more is said of rows later than their names. */
+/* Whether kept rows are named later, or what is left out for each must be known exactly. */
 static int has_facts(const struct dd_options *options)
 {
-	return !options->stream || options->dups || options->evidence;
+	return !options->stream || options->dups || options->evidence || options->max_group;
 }
 
 struct dd_output *dd_output_new(struct dd_work *work, const struct dd_mark *start)
@@ -105,7 +99,6 @@ struct dd_output *dd_output_new(struct dd_work *work, const struct dd_mark *star
 	if (start)
 		output->at = start->at;
 	output->keepers.work = output->pairs.work = output->evidence.work = work;
-	output->keepers.has_names = has_names(options);
 	work->keepers = &output->keepers;
 	if (has_facts(options)) {
 		work->facts = dd_facts_new(options->tmpdir, options->spill);
@@ -136,7 +129,6 @@ void dd_output_free(struct dd_output *output)
 	dd_groups_free(&output->groups);
 	free(output->labels.hashes.bytes);
 	dd_facts_free(output->work->facts);
-	free(output->pairs.label.bytes);
 	free(output);
 }
 
@@ -299,9 +291,11 @@ static int put_dup(struct dd_output *output, const simidx_dedup_near *near,
 		   const simidx_dedup_row *row, const struct dd_keeper *other)
 {
 	FILE *out = dd_sink_out(output->sinks[DD_DUPS]);
-	int code = out ? dd_pairs_put(&output->pairs, out, near, row, other) : TL_TROUBLE;
 
-	return code ? code : dd_sink_wrote(output->sinks[DD_DUPS]);
+	if (!out)
+		return TL_TROUBLE;
+	dd_pairs_put(&output->pairs, out, near, row, other);
+	return dd_sink_wrote(output->sinks[DD_DUPS]);
 }
 
 /* Of a filter: a row that is left out. `is_known` is set to whether it is a document that INDEX has
@@ -343,7 +337,7 @@ static int pair(struct dd_output *output, const simidx_dedup_row *row,
 		output->counts.near++;
 		code = dd_keepers_find(&output->keepers, &near[i], &other);
 		if (!code)
-			code = dd_pairs_put(&output->pairs, stdout, &near[i], row, &other);
+			dd_pairs_put(&output->pairs, stdout, &near[i], row, &other);
 	}
 	return code ? code : note_kept(output, row);
 }

@@ -47,8 +47,8 @@ static void json_pair(const struct dd_pairs *pairs, struct tl_json *json,
 {
 	json_place(json, pairs, &row->name, "path", "line");
 	tl_json_bytes(json, "label", row->label, row->label_size);
-	if (keeper->name)
-		json_place(json, pairs, keeper->name, "path2", "line2");
+	if (keeper->has_fact)
+		json_place(json, pairs, &keeper->fact.name, "path2", "line2");
 	tl_json_bytes(json, "label2", other->label, other->label_size);
 	tl_json_bytes(json, "label2", keeper->label, keeper->label_size);
 	if (!pairs->work->options->pairs)
@@ -57,16 +57,13 @@ static void json_pair(const struct dd_pairs *pairs, struct tl_json *json,
 		dd_columns_json_path(json, keeper->index, 0, "index2", NULL);
 }
 
-int dd_pairs_put(struct dd_pairs *pairs, FILE *out, const simidx_dedup_near *near,
-		 const simidx_dedup_row *row, const struct dd_keeper *keeper)
+void dd_pairs_put(struct dd_pairs *pairs, FILE *out, const simidx_dedup_near *near,
+		  const simidx_dedup_row *row, const struct dd_keeper *keeper)
 {
 	const struct dd_similarity similarity = { near->similarity, near->flags };
-	struct dd_fact fact = dd_fact_of(row), other = { .label = NULL };
+	struct dd_fact fact = dd_fact_of(row), other = keeper->fact;
 	struct tl_json json;
 
-	if (keeper->name &&
-	    dd_keepers_fact(pairs->work->keepers, near->keeper, NULL, &pairs->label, &other))
-		return TL_TROUBLE;
 	/* The label of a file is its path. */
 	if (!fact.name.line)
 		fact.label = NULL;
@@ -81,11 +78,10 @@ int dd_pairs_put(struct dd_pairs *pairs, FILE *out, const simidx_dedup_near *nea
 		dd_keepers_put(out, pairs->work->keepers, keeper);
 		put_labels(out, &fact, &other);
 		putc('\n', out);
-		return 0;
+		return;
 	}
 	json = tl_json_line(out);
 	dd_columns_json_similarity(&json, pairs->work->kind, similarity);
 	json_pair(pairs, &json, &fact, keeper, &other);
 	tl_json_end(&json);
-	return 0;
 }

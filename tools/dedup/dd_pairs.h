@@ -15,12 +15,11 @@
 /** What lines are made with. */
 struct dd_pairs {
 	const struct dd_work *work; /* with facts */
-	struct in_room label;       /* of a kept row */
 	int is_begun;               /* a terminal has the titles of columns */
 };
 
-/** Write one: in columns, or as --json asks for it. Returns 0, or TL_TROUBLE with a message. */
-int dd_pairs_put(struct dd_pairs *pairs, FILE *out, const simidx_dedup_near *near,
-		 const simidx_dedup_row *row, const struct dd_keeper *keeper);
+/** Write one: in columns, or as --json asks for it. */
+void dd_pairs_put(struct dd_pairs *pairs, FILE *out, const simidx_dedup_near *near,
+		  const simidx_dedup_row *row, const struct dd_keeper *keeper);
 
 #endif /* DD_PAIRS_H */

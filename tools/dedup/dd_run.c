@@ -220,7 +220,7 @@ static int note_extra(struct run *run, simidx_dedup_row *row, const struct in_ro
 	if (in_room_have(&run->extra, sizeof(*extra) + size))
 		return tl_error("out of memory");
 	extra = run->extra.bytes;
-	extra->name = (struct dd_name){ run->report.documents, reader->line, file, 0 };
+	extra->name = (struct dd_name){ run->report.documents, reader->line, file };
 	extra->id = given->id;
 	extra->key = dd_keep_key(&run->work.options->keep, given, run->work.files, file);
 	extra->end = (struct dd_position){ run->read.n, run->here, in_lines_offset(&reader->lines),
