@@ -76,22 +76,26 @@ static int count(sx_grams *g, size_t start, simidx_error *err)
 int sx_grams_take(void *ctx, const char *bytes, size_t size, simidx_error *err)
 {
 	sx_grams *g = ctx;
-	const char joint = (char)g->joint;
 	uint64_t hash;
+	unsigned back;
 	int rc = SIMIDX_OK;
-	unsigned n;
 
 	if (g->bytes.n > USED_BYTES)
 		forget(g);
+	if (sx_reserve(&g->bytes.at, &g->bytes.room, g->bytes.n + 1 + size, 1))
+		return sx_fail_nomem(err);
 	if (g->bytes.n && g->joint >= 0)
-		rc = sx_bytes_add(&g->bytes, &joint, 1, err);
+		g->bytes.at[g->bytes.n++] = (char)g->joint;
 	g->start[g->n++ % SIMIDX_TEXT_MAX_GRAM] = g->bytes.n;
-	if (!rc)
-		rc = sx_bytes_add(&g->bytes, bytes, size, err);
+	memcpy(g->bytes.at + g->bytes.n, bytes, size);
+	g->bytes.n += size;
 	g->features->n_words++;
-	for (n = 1; n <= g->longest && n <= g->n && !rc; n++)
-		if (g->lengths >> (n - 1) & 1)
-			rc = count(g, start_of(g, n - 1), err);
+	for (unsigned rest = g->lengths; rest && !rc; rest &= rest - 1) {
+		back = (unsigned)__builtin_ctz(rest);
+		if (back >= g->n)
+			break;
+		rc = count(g, start_of(g, back), err);
+	}
 	if (!g->triples || rc)
 		return rc;
 	hash = simidx_feature_hash(bytes, size);

@@ -35,12 +35,9 @@ static void note(sx_least *least, uint64_t hash)
 	least->n += least->n < SIMIDX_SKETCH_MOST_LEAST;
 }
 
-/* Add the runs that end with n tokens, before which the last ones stand. */
-static void add_runs(sx_least *least, const uint64_t *token, size_t n)
+/* Add those whose hashes are below a limit. */
+static void add_below(sx_least *least, const uint64_t *token, size_t n, uint64_t limit)
 {
-	uint64_t limit = least->n < SIMIDX_SKETCH_MOST_LEAST ? UINT64_MAX :
-								least->hash[least->n - 1];
-
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t *t = token + i;
 		uint64_t sum = t[0] * POWER4 + t[1] * POWER3 + t[2] * POWER2 + t[3] * FACTOR + t[4];
@@ -52,6 +49,29 @@ static void add_runs(sx_least *least, const uint64_t *token, size_t n)
 		if (least->n == SIMIDX_SKETCH_MOST_LEAST)
 			limit = least->hash[least->n - 1];
 	}
+}
+
+/*
+ * No hash from it on counts. Of the first runs most would be put in and pushed out again: as hashes
+ * are spread evenly, those below a limit, half as many more than are asked for, are mostly enough.
+ */
+static uint64_t limit_of(const sx_least *least, size_t n)
+{
+	if (least->n == SIMIDX_SKETCH_MOST_LEAST)
+		return least->hash[least->n - 1];
+	if (!least->n && n > 2 * SIMIDX_SKETCH_MOST_LEAST)
+		return UINT64_MAX / n * (SIMIDX_SKETCH_MOST_LEAST * 3 / 2);
+	return UINT64_MAX;
+}
+
+/* Add the runs that end with n tokens, before which the last ones stand. */
+static void add_runs(sx_least *least, const uint64_t *token, size_t n)
+{
+	uint64_t limit = limit_of(least, n);
+
+	add_below(least, token, n, limit);
+	if (least->n < SIMIDX_SKETCH_MOST_LEAST && limit < UINT64_MAX)
+		add_below(least, token, n, UINT64_MAX);
 }
 
 /* Tokens that have come; those that no run ends with are the last ones of runs to come. */
@@ -85,22 +105,30 @@ int sx_least_take(void *ctx, const char *bytes, size_t size, simidx_error *err)
 	return SIMIDX_OK;
 }
 
-/* A letter or digit of ASCII, as folded words have them. */
-static int is_plain(char byte)
+/* Neither a letter or digit of ASCII, as folded words have them, nor between words. */
+static uint8_t is_other(char byte)
 {
-	unsigned char c = (unsigned char)byte;
+	uint8_t c = (uint8_t)byte;
 
-	return (unsigned)(c - 'a') < 26 || (unsigned)(c - '0') < 10;
+	return (uint8_t)(c - 'a') > 'z' - 'a' && (uint8_t)(c - '0') > '9' - '0' && c != SX_JOINT;
 }
 
-/* How many bytes are not plain. */
-static size_t count_others(const char *bytes, size_t n)
-{
-	size_t others = 0;
+/* So many bytes are looked at side by side. */
+#define LANES 16
 
-	for (size_t i = 0; i < n; i++)
-		others += !is_plain(bytes[i]);
-	return others;
+static int has_others(const char *bytes, size_t n)
+{
+	uint8_t others[LANES] = { 0 }, all = 0;
+	size_t i = 0;
+
+	for (; n - i >= LANES; i += LANES)
+		for (size_t lane = 0; lane < LANES; lane++)
+			others[lane] |= is_other(bytes[i + lane]);
+	for (size_t lane = 0; i && lane < LANES; lane++)
+		all |= others[lane];
+	for (; i < n; i++)
+		all |= is_other(bytes[i]);
+	return all;
 }
 
 int sx_least_add(sx_least *least, const sx_words *words, sx_bytes *token, simidx_error *err)
@@ -108,15 +136,14 @@ int sx_least_add(sx_least *least, const sx_words *words, sx_bytes *token, simidx
 	size_t i = words->n_old, n = words->n - i, from = sx_words_start(words, i);
 	int rc = SIMIDX_OK;
 
-	/* Mostly there are none but the joints. */
-	if (count_others(words->bytes + from, sx_words_start(words, words->n) - from) == n)
+	if (!has_others(words->bytes + from, sx_words_start(words, words->n) - from))
 		add_tokens(least, words->hash + i, n);
 	else
 		for (; i < words->n && !rc; from = words->end[i++] + 1) {
 			const char *word = words->bytes + from;
 			size_t size = words->end[i] - from;
 
-			if (count_others(word, size))
+			if (has_others(word, size))
 				rc = sx_ascii_split((const uint8_t *)word, size, token,
 						    sx_least_take, least, err);
 			else

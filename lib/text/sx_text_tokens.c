@@ -115,21 +115,15 @@ static char of_token(uint8_t c)
 int sx_ascii_split(const uint8_t *ascii, size_t n, sx_bytes *token, sx_take_token *take, void *ctx,
 		   simidx_error *err)
 {
-	size_t i = 0, end;
 	int rc = SIMIDX_OK;
+	char c;
 
-	while (!rc) {
-		while (i < n && !of_token(ascii[i]))
-			i++;
-		for (end = i; end < n && of_token(ascii[end]);)
-			end++;
-		if (i == end)
-			break;
-		if (sx_reserve(&token->at, &token->room, end - i, 1))
-			return sx_fail_nomem(err);
-		for (token->n = 0; i < end; i++)
-			token->at[token->n++] = of_token(ascii[i]);
-		rc = take(ctx, token->at, token->n, err);
+	if (sx_reserve(&token->at, &token->room, n, 1))
+		return sx_fail_nomem(err);
+	for (size_t i = 0; !rc && i < n; i++) {
+		for (token->n = 0; i < n && (c = of_token(ascii[i])); i++)
+			token->at[token->n++] = c;
+		rc = token->n ? take(ctx, token->at, token->n, err) : SIMIDX_OK;
 	}
 	return rc;
 }
