@@ -14,8 +14,8 @@
 #define LINE_HASHES LINE_BYTES
 #define HASH_BITS 5
 
-/* The first filter has 1 MB; the others are twice as large as the one before. */
-#define FIRST_LINES (((uint64_t)1 << 20) / LINE_BYTES)
+/* The first filter has 4 MB; the others are twice as large as the one before. */
+#define FIRST_LINES (((uint64_t)4 << 20) / LINE_BYTES)
 #define MOST_FILTERS 16
 
 /* Of texts that are more similar as many hashes must be seen, so that few are enough for all. */

@@ -36,7 +36,7 @@
 struct sd_seen;
 
 /**
- * Memory: 1 MB at first, and up to 64 bytes for each text that was added. With less than 32 for
+ * Memory: 4 MB at first, and up to 64 bytes for each text that was added. With less than 32 for
  * each, fewer and fewer are told to be new.
  *
  * @param similarity  of texts that are near, above 0 and at most 1
