@@ -98,8 +98,7 @@ static int judge(simidx_dedup *dedup, struct sd_item *item, struct sd_candidate 
 	return rc ? rc : sd_judge(dedup, thread, item, &text, candidate, err);
 }
 
-/* Compare a row with what one of its hashes leads to. Where that is not near, the hash is of no use
-   to others, either. */
+/* Compare a row with what one of its hashes leads to. */
 static int judge_first(simidx_dedup *dedup, struct sd_item *item, size_t *n, simidx_error *err)
 {
 	struct sd_candidate candidate;
@@ -116,7 +115,7 @@ static int judge_first(simidx_dedup *dedup, struct sd_item *item, size_t *n, sim
 	dedup->counts.by_hash += (unsigned)candidate.is_near;
 	if (candidate.is_near)
 		return add_near(dedup, &candidate, (*n)++, err);
-	sd_first_drop(dedup->first, hash);
+	sd_first_in_vain(dedup->first, hash);
 	return SIMIDX_OK;
 }
 

@@ -14,12 +14,13 @@
 /* 2^64 divided by the golden ratio. */
 #define FACTOR UINT64_C(0x9e3779b97f4a7c15)
 
-/* No document: the hash was dropped. */
-#define NOWHERE UINT32_MAX
+#define ID_BITS 30
 
 /* A free slot has no tag. A hash has the slot that its tag says, or the next free one. */
 struct slot {
-	uint32_t tag, id;
+	uint32_t tag;
+	uint32_t id : ID_BITS;
+	uint32_t in_vain : 32 - ID_BITS;
 };
 
 struct sd_first {
@@ -97,12 +98,12 @@ int sd_first_add(struct sd_first *first, uint64_t hash, uint64_t id, simidx_erro
 	int rc = make_room(first, err);
 	struct slot *slot;
 
-	if (rc || id >= NOWHERE || first->n >= slots_of(first) / 4 * 3)
+	if (rc || id >> ID_BITS || first->n >= slots_of(first) / 4 * 3)
 		return rc;
 	slot = slot_of(first, tag_of(hash));
 	if (slot->tag)
 		return SIMIDX_OK;
-	*slot = (struct slot){ tag_of(hash), (uint32_t)id };
+	*slot = (struct slot){ tag_of(hash), (uint32_t)id, 0 };
 	first->n++;
 	return SIMIDX_OK;
 }
@@ -117,7 +118,7 @@ int sd_first_find(const struct sd_first *first, const simidx_sketch *sketch, uin
 	for (size_t i = 0; i < sketch->n_least; i++) {
 		const struct slot *slot = slot_of(first, tag_of(sketch->least[i]));
 
-		if (!slot->tag || slot->id == NOWHERE)
+		if (!slot->tag || slot->in_vain == SD_FIRST_MOST_IN_VAIN)
 			continue;
 		*hash = sketch->least[i];
 		*id = slot->id;
@@ -126,7 +127,7 @@ int sd_first_find(const struct sd_first *first, const simidx_sketch *sketch, uin
 	return 0;
 }
 
-void sd_first_drop(struct sd_first *first, uint64_t hash)
+void sd_first_in_vain(struct sd_first *first, uint64_t hash)
 {
-	slot_of(first, tag_of(hash))->id = NOWHERE;
+	slot_of(first, tag_of(hash))->in_vain++;
 }

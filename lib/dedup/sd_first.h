@@ -8,8 +8,8 @@
  * A kept text is noted under the first of its least hashes (SIMIDX_SKETCH_LEAST) that no text
  * before it has. A later text is compared with what is noted under the first of its hashes that
  * leads to something. Near texts have most of their least hashes in common. Where two texts are not
- * near, though both have the hash, it is most often of something that many texts have, as a
- * template or a licence; the caller drops it then, and it leads nowhere any more.
+ * near, though both have the hash, it may be of something that many texts have, as a template or a
+ * licence; where it has led some texts in vain, it leads nowhere any more.
  *
  * (Least hashes as keys of an index of near texts: Broder, "On the resemblance and containment of
  * documents", SEQUENCES 1997.)
@@ -19,6 +19,9 @@
 #define SD_FIRST_H
 
 #include <simidx_sketch.h>
+
+/** A hash that has led so many texts to one that is not near leads nowhere any more. */
+#define SD_FIRST_MOST_IN_VAIN 3
 
 struct sd_first;
 
@@ -38,7 +41,7 @@ void sd_first_close(struct sd_first *first);
  * Note a kept text, unless another one is or was noted under the hash.
  *
  * @param hash  one of its least hashes
- * @param id    of its document; not noted from 2^32 - 1 on
+ * @param id    of its document; not noted from 2^30 on
  * @return 0 or the code in err: SIMIDX_E_NOMEM
  */
 int sd_first_add(struct sd_first *first, uint64_t hash, uint64_t id, simidx_error *err);
@@ -51,12 +54,12 @@ int sd_first_add(struct sd_first *first, uint64_t hash, uint64_t id, simidx_erro
  * @param id    set to the document
  * @return 1, or 0: there is nothing
  *
- * Cost: some cache misses at once. Any number of threads, while nothing is added or dropped.
+ * Cost: some cache misses at once. Any number of threads, while nothing is added or in vain.
  */
 int sd_first_find(const struct sd_first *first, const simidx_sketch *sketch, uint64_t *hash,
 		  uint64_t *id);
 
-/** Let a hash that was found lead nowhere from now on. */
-void sd_first_drop(struct sd_first *first, uint64_t hash);
+/** A hash that was found has led a text in vain. */
+void sd_first_in_vain(struct sd_first *first, uint64_t hash);
 
 #endif /* SD_FIRST_H */

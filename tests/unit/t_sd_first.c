@@ -58,6 +58,13 @@ static uint64_t find_one(size_t i)
 	return find(&i, 1, &hash);
 }
 
+/* So often that it leads nowhere any more. */
+static void lead_in_vain(uint64_t hash)
+{
+	for (int i = 0; i < SD_FIRST_MOST_IN_VAIN; i++)
+		sd_first_in_vain(first, hash);
+}
+
 START_TEST(test_what_was_noted_is_found)
 {
 	open_first(UINT64_MAX);
@@ -85,11 +92,26 @@ START_TEST(test_first_of_several_hashes)
 	add(7, 70);
 	ck_assert_uint_eq(find(asked, 4, &hash), 70);
 	ck_assert_uint_eq(hash, hash_of(7));
-	sd_first_drop(first, hash);
+	lead_in_vain(hash);
 	ck_assert_uint_eq(find(asked, 4, &hash), 50);
 	ck_assert_uint_eq(hash, hash_of(5));
-	sd_first_drop(first, hash);
+	lead_in_vain(hash);
 	ck_assert_uint_eq(find(asked, 4, &hash), UINT64_MAX);
+}
+END_TEST
+
+/* What it leads to stays, and others are as they were. */
+START_TEST(test_a_hash_that_has_led_some_texts_in_vain)
+{
+	open_first(UINT64_MAX);
+	add(5, 50);
+	add(7, 70);
+	for (int i = 0; i < SD_FIRST_MOST_IN_VAIN; i++) {
+		ck_assert_uint_eq(find_one(5), 50);
+		sd_first_in_vain(first, hash_of(5));
+	}
+	ck_assert_uint_eq(find_one(5), UINT64_MAX);
+	ck_assert_uint_eq(find_one(7), 70);
 }
 END_TEST
 
@@ -100,7 +122,7 @@ START_TEST(test_a_hash_keeps_what_it_has)
 	for (size_t i = 0; i < N; i++) {
 		add(i, i);
 		if (i % 3 == 0)
-			sd_first_drop(first, hash_of(i));
+			lead_in_vain(hash_of(i));
 		add(i, N + i);
 	}
 	for (size_t i = 0; i < N; i++)
@@ -133,10 +155,10 @@ END_TEST
 START_TEST(test_largest_id)
 {
 	open_first(UINT64_MAX);
-	add(1, UINT32_MAX - 1);
-	add(2, UINT32_MAX);
+	add(1, ((uint64_t)1 << 30) - 1);
+	add(2, (uint64_t)1 << 30);
 	add(3, (uint64_t)UINT32_MAX + 5);
-	ck_assert_uint_eq(find_one(1), UINT32_MAX - 1);
+	ck_assert_uint_eq(find_one(1), ((uint64_t)1 << 30) - 1);
 	ck_assert_uint_eq(find_one(2), UINT64_MAX);
 	ck_assert_uint_eq(find_one(3), UINT64_MAX);
 }
@@ -145,6 +167,7 @@ END_TEST
 static const sxt_test tests[] = {
 	{ &test_what_was_noted_is_found, 0, 1 },
 	{ &test_first_of_several_hashes, 0, 1 },
+	{ &test_a_hash_that_has_led_some_texts_in_vain, 0, 1 },
 	{ &test_a_hash_keeps_what_it_has, 0, 1 },
 	{ &test_memory_that_is_not_enough, 0, 5 },
 	{ &test_largest_id, 0, 1 },
