@@ -43,7 +43,7 @@
  */
 #define ROWS_SHARE 8
 #define ROW 320
-#define MOST_ROWS 65536
+#define MOST_ROWS 32768
 
 /* What --memory has to be, in bytes, for tables of this size. */
 static uint64_t memory_for(uint64_t tables, unsigned threads)
