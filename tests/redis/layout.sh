@@ -162,6 +162,21 @@ grep -qF "document $id: its record is damaged" out || fail "repair of a record: 
 run 0 "$query" repair "$uri"
 run 0 "$query" verify "$uri"
 
+# Two documents say that a label is theirs: it is the one's whom the list names, and that of the other cannot be mended.
+printf '0\t00000000000000aa\tmine\n1\t00000000000000ab\tother\n' >two.tsv
+run 0 "$load" -q -F tsv "$uri-two" two.tsv
+cli main eval 'redis.call("HSET", KEYS[1], "1", redis.call("HGET", KEYS[1], "0"))' \
+	1 "$(keys_of main pages-two)d:0000000000000000" >/dev/null
+run 1 "$query" repair "$uri-two"
+says ', not all mended'
+for command in verify repair; do
+	run 1 "$query" $command "$uri-two"
+	[ "$(cat out)" = $'labels\tdocument 1: another one has its label' ] || fail "$command of a label: $(cat out)"
+done
+says "$uri-two: 1 problem, not all mended"
+run 0 "$query" get --label "$uri-two" mine
+cut -f2 out | grep -qx 0 || fail "the label leads to $(cat out)"
+
 # ---- crowds ----
 
 { seq 50 | sed 's/.*/00000000000000ff/'; echo 00000000000000fe; } >crowd
