@@ -425,7 +425,9 @@ local function write()
 	local documents, labels = 0, 0
 	for i, c in ipairs(list) do
 		refused[i] = c.refused and '1' or '0'
-		if not c.refused and c.old_label ~= '' and c.old_label ~= c.new_label then
+		-- Of a damaged index the list may have another document's id.
+		if not c.refused and c.old_label ~= '' and c.old_label ~= c.new_label
+				and call('HGET', K .. 'l', c.old_label) == c.id then
 			call('HDEL', K .. 'l', c.old_label)
 		end
 	end

@@ -176,6 +176,9 @@ done
 says "$uri-two: 1 problem, not all mended"
 run 0 "$query" get --label "$uri-two" mine
 cut -f2 out | grep -qx 0 || fail "the label leads to $(cat out)"
+run 0 "$query" delete "$uri-two" --id 1
+run 0 "$query" verify "$uri-two"
+run 0 "$query" get --label "$uri-two" mine
 
 # ---- crowds ----
 
