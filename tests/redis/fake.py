@@ -4,7 +4,8 @@
 # A server that does not do as Redis does, or stands before one: fake.py HOW [PORT N]. Prints its port.
 #   silent, garbage, huge, many, drip   what it answers: nothing; no RESP; a string of 2^40 bytes; an array
 #                                       of 2^30 elements, of arrays; an answer that goes on for ever
-#   moved, old, evicts, replica, loading   that its index is elsewhere, and so on
+#   moved, asks, old, evicts, replica, loading   that its index is elsewhere, and so on
+#   repeats         that it does not know the command, with all that came with it
 #   cut PORT N      hands all on to the Redis on PORT, and ends after N bytes of its answers
 import socket, sys, threading, time
 
@@ -43,12 +44,16 @@ def answer(words):
         return b'$%d\r\n' % (1 << 40) + b'x' * 100000
     if how == 'many':
         return b'*1073741824\r\n' * 7
+    if how == 'repeats':
+        return b"-ERR unknown command '%s', with args beginning with: '%s'\r\n" % (words[0], b"' '".join(words[1:]))
     if words[0] == b'INFO':
         return info()
     if words[0] == b'CONFIG':
         return b'-NOPERM this user has no permissions to run the \'config|get\' command\r\n'
     if how == 'moved':
         return b'-MOVED 3999 10.1.2.3:6381\r\n'
+    if how == 'asks':
+        return b'-ASK 3999 10.1.2.4:6382\r\n'
     if how == 'replica' and words[0] != b'HMGET':
         return b'-READONLY You can\'t write against a read only replica.\r\n'
     return b'*4\r\n' + b'$-1\r\n' * 4

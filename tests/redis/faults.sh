@@ -55,6 +55,12 @@ cli closed -a 'se@cr/et:1' --no-auth-warning acl setuser reader on '>pw' '~*' +@
 SIMIDX_REDIS_PASSWORD=pw run 0 "$query" search "redis://reader@127.0.0.1:$closed/x" 00000000000000ff
 [ -s out ] || fail 'one who may only read finds nothing'
 SIMIDX_REDIS_PASSWORD=pw refuses 1 NOPERM "$load" -q -F lines "redis://reader@127.0.0.1:$closed/x" fp
+# One of two letters, for which three stars have no room.
+run 0 "$query" stats "redis://reader:pw@127.0.0.1:$closed/x"
+grep -q "^index  *redis://reader:\*\*@127.0.0.1:$closed/x$" out || fail "a short password: $(cat out)"
+# Each of two in one line.
+run 2 "$query" dump 'redis://a:1@host redis://b:long@host/y/z'
+says 'redis://a:*@host redis://b:***@host/y/z'
 end closed
 
 # ---- nobody is there ----
@@ -135,11 +141,21 @@ told garbage 'does not speak as Redis does'
 told huge "127.0.0.1:"
 told many 'garbage'
 told moved 'the index is on the node 10.1.2.3:6381'
+told asks 'the index is on the node 10.1.2.4:6382'
 told old 'it is Redis 6.2.1, and 7.0 is needed'
 told evicts 'maxmemory-policy is allkeys-lru'
 told loading 'still loading'
 fake bad replica
 refuses 1 'name its master' "$load" -q -F lines "redis://127.0.0.1:$bad/x?timeout=1" fp
+end bad
+
+# An answer that repeats what was sent is not shown where that was a password.
+fake bad repeats
+for user in '' me; do
+	refuses 1 "127.0.0.1:$bad: it refuses AUTH" "$query" dump "redis://$user:se@cr/et:1@127.0.0.1:$bad/x?timeout=1"
+	grep -F 'se@cr' out err && fail "a password that is repeated is shown, user '$user'"
+done
+refuses 1 "unknown command 'SELECT'" "$query" dump "redis://127.0.0.1:$bad/x?timeout=1&db=3"
 end bad
 
 # Wherever an answer is cut off, an error tells, and nothing is half there: by the whole load, and by a look-up.
