@@ -233,6 +233,38 @@ START_TEST(test_one_line)
 }
 END_TEST
 
+/* What weighs most only all features tell: a limit to their memory changes no fingerprint. */
+START_TEST(test_top_of_many_features)
+{
+	static const uint32_t tops[] = { 500, SIMIDX_TEXT_TOP_AUTO, SIMIDX_TEXT_TOP_ALL };
+	simidx_text_options options = SIMIDX_TEXT_OPTIONS_INIT;
+	const size_t n = 100000;
+	char *line = sxt_alloc(8 * n);
+
+	/* Some words come often, most of them once or twice. */
+	for (size_t i = 0; i < n; i++) {
+		put_word(line + 8 * i, i % 3 ? i * 7919 % 60013 : i % 997);
+		line[8 * i + 7] = ' ';
+	}
+	options.top = tops[_i];
+	simidx_text_close(text);
+	ck_assert_sx(simidx_text_open(&options, &text, &sxt_err), SIMIDX_OK);
+	for (int seconds = 0; seconds < 2; seconds++) {
+		unsigned flags = seconds ? SXT_SKETCH_ALL : SIMIDX_SKETCH_WEIGHTS;
+		simidx_sketch whole = SIMIDX_SKETCH_INIT, limited = SIMIDX_SKETCH_INIT;
+
+		simidx_text_limit(text, 0);
+		ck_assert_sx(simidx_text_fingerprint(text, line, 8 * n, flags, &whole, &sxt_err),
+			     SIMIDX_OK);
+		simidx_text_limit(text, 1);
+		ck_assert_sx(simidx_text_fingerprint(text, line, 8 * n, flags, &limited, &sxt_err),
+			     SIMIDX_OK);
+		sxt_assert_sketch(&limited, &whole, seconds ? "both" : "the first");
+	}
+	free(line);
+}
+END_TEST
+
 START_TEST(test_long_words)
 {
 	check_one_word("a", 2 << 20, "a");
@@ -369,6 +401,7 @@ static const sxt_test tests[] = {
 	{ &test_stretches_change_nothing, 0, 1 },
 	{ &test_forced_cut, 0, 1 },
 	{ &test_one_line, 0, 1 },
+	{ &test_top_of_many_features, 0, 3 },
 	{ &test_long_words, 0, 1 },
 	{ &test_long_run, 0, 1 },
 	{ &test_normalisation_that_expands, 0, 1 },
