@@ -6,11 +6,15 @@
  * as before.
  */
 
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <simidx_check.h>
@@ -209,11 +213,51 @@ START_TEST(test_waits_stop_among_others)
 }
 END_TEST
 
+static void on_alarm(int number)
+{
+	(void)number;
+}
+
+/* Takes the lock of another process, or the place of one that is next to have it. */
+static int take_from_outside(int fd, int is_place)
+{
+	struct flock place = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+
+	return is_place ? fcntl(fd, F_OFD_SETLK, &place) : flock(fd, LOCK_EX);
+}
+
+/* One without a limit: signals have it ask. */
+START_TEST(test_signals_stop_a_wait)
+{
+	const struct itimerval often = { { 0, 10000 }, { 0, 10000 } }, never = { 0 };
+	const struct sigaction action = { .sa_handler = on_alarm };
+	char *path = sxt_path(t_path, "write.lock");
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	simidx_writer *writer;
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(take_from_outside(fd, _i), 0);
+	ck_assert_sx(simidx_writer_open(db, NULL, &writer, &sxt_err), SIMIDX_OK);
+	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
+	stop_at(3);
+	ck_assert_int_eq(setitimer(ITIMER_REAL, &often, NULL), 0);
+	ck_assert_sx(simidx_writer_begin(writer, &sxt_err), SIMIDX_E_STOPPED);
+	ck_assert_int_eq(setitimer(ITIMER_REAL, &never, NULL), 0);
+	ck_assert_uint_eq(asked, 3);
+	simidx_set_stop(NULL, NULL);
+	close(fd);
+	ck_assert_sx(simidx_writer_begin(writer, &sxt_err), SIMIDX_OK);
+	simidx_writer_close(writer);
+	free(path);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_reading_stops_where_it_asks, 0, sizeof(reads) / sizeof(reads[0]) },
 	{ &test_merge_stops_and_goes_on, 0, 1 },
 	{ &test_waits_stop, 0, 1 },
 	{ &test_waits_stop_among_others, 0, 1 },
+	{ &test_signals_stop_a_wait, 0, 2 },
 };
 
 SXT_SUITE(stop, set_up, tear_down);
