@@ -92,6 +92,13 @@ stored=$("$query" -q dump all.ix | wc -l)
 awk 'length($0) > 400' notes >long
 [ ! -s long ] || fail 'sketches of more than 200 bytes'
 "$query" -q verify all.ix >/dev/null || fail 'the index is damaged'
+# What is left out for a row of an earlier run is not remembered, however far it is from it: that row stays.
+run 0 "$dedup" -q --stream --index far.ix --similarity 0.6 first.jsonl
+for n in 400 0; do
+	run 0 "$dedup" -q --stream --index far.ix --similarity 0.6 second.jsonl
+	[ "$(wc -l <out)" -eq $n ] || fail "$(wc -l <out) rows of the second day are new at 60 percent, not $n"
+	[ "$("$query" -q dump far.ix | wc -l)" -eq 1900 ] || fail "$("$query" -q dump far.ix | wc -l) documents of 1,900"
+done
 for how in '--threads 1' '--threads 3 --memory 64M'; do
 	rm -rf again.ix
 	for file in first second; do
