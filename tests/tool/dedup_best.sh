@@ -51,6 +51,19 @@ for keep in first longest; do
 	says '40 documents cannot be compared again, and so stay'
 	[ ! -s out ] || fail "texts that are not there are equal, --keep $keep"
 done
+# Nor are texts of near rows there: only where another row would stay it matters, and those that it is about are counted.
+{ row A 9; row B 1 0; row C 5 1; } >unread.jsonl
+{ row D 2; row E 1 0; row F 8 1; row G 2 2; } | sed s/word/bird/g >>unread.jsonl
+run 0 "$dedup" --keep max:score --spill 0 -F jsonl - <unread.jsonl
+groups | grep -qx 'keep:A drop:B drop:C keep:D drop:E drop:F drop:G ' || fail "groups without texts: $(groups)"
+says '3 documents cannot be compared again, so the first of their groups stays, whatever --keep says'
+sed -n 4,5p unread.jsonl | sed 's/"score":1/"score":9/' >one.jsonl
+run 0 "$dedup" --keep max:score --spill 0 -F jsonl - <one.jsonl
+says '1 document cannot be compared again, so the first of its group stays, whatever --keep says'
+head -3 unread.jsonl >read.jsonl
+run 0 "$dedup" --keep max:score --spill 0 -F jsonl - <read.jsonl
+grep -q 'cannot be compared again' err && fail 'told where the best row stays anyway'
+
 # --max-group counts what is identical.
 run 0 "$dedup" -q --identical --max-group 2 equal.jsonl
 [ "$(groups | tr ' ' '\n' | grep -c drop)" -eq 3 ] || fail "--max-group 2 of equal rows: $(groups)"
