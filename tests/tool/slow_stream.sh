@@ -90,6 +90,21 @@ run 0 "$load" built -F lines - <rows
 says 'simidx-load: index built with 24 documents'
 ( cat rows && sleep 6 && row 77 && sleep 1 ) | "$load" --create truncate built -F lines - 2>err || fail 'truncate'
 says 'simidx-load: index built with 25 documents'
+# What is left out before a pause is counted as such, and not as stored.
+rm -rf index
+mkfifo slow
+"$load" --on-duplicate first --summary sum index -F tsv - <slow 2>err &
+loader=$!
+exec 7>slow
+printf '%s\t%s\t\n' 1 aa 1 ab 2 ac 2 ad 3 ae >&7
+until_holds index 3
+printf '%s\t%s\t\n' 4 af 4 b0 >&7
+exec 7>&-
+wait $loader || fail "duplicates: $(cat err)"
+rm slow
+says 'simidx-load: 4 documents inserted in '
+says '; index has 4'
+[ -z "${SX_JSON-}" ] || grep -q '"rows":7,.*"stored":4,"documents":4,.*"duplicates":3,' sum || fail "$(cat sum)"
 
 # A program that asks for each row whether it is new: a pause would be a second for each of them.
 if [ -n "${SX_TEXT-}" ] && [ -n "${SX_JSON-}" ]; then
