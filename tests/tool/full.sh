@@ -137,6 +137,13 @@ run 0 "$query" get copy --id 11
 run 0 "$load" -q largest -F tsv - <<<'9223372036854775807	00000000000000aa	'
 is_same largest
 head -1 copied | grep -qF '"next_id":null' || fail 'no next id is left'
+# Also when the document that had it is gone: the dump says so, and its id is not given again.
+run 0 "$load" -q --mode delete largest -F ids - <<<9223372036854775807
+is_same largest
+head -1 copied | grep -qF '"next_id":null,"documents":0,' || fail 'ids are left'
+run 1 "$load" -q copy -F lines - <<<00000000000000cc
+says 'there is no id above the largest one'
+run 0 "$load" -q copy -F tsv - <<<'5	00000000000000cc	'
 
 # Several dumps go into one index, and the ids that were used up in any of them stay so. The mark of
 # a program comes along, that of simidx-load does not.
