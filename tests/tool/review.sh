@@ -84,6 +84,15 @@ says '--html: the page is written to a file; name one'
 [ ! -e - ] || fail 'a page is called -'
 run 2 "$query" review --html no/such/page ev
 says 'no/such/page: cannot write: '
+# Half a page is none: nothing is there, so the same command can be run again.
+if (ulimit -f 1) 2>/dev/null; then
+	(trap '' XFSZ; ulimit -f 1; exec "$query" review --html half.html ev) >out 2>err
+	[ $? -eq 2 ] || fail 'a page has no room'
+	says 'half.html: cannot write: File too large'
+	[ ! -e half.html ] || fail 'half a page is left'
+	run 0 "$query" review --html half.html ev
+	same half.html page.html
+fi
 
 # What has changed or is gone: nothing of what is there now is shown; excerpts are.
 rm -f ev2
