@@ -95,4 +95,21 @@ run 1 "$dedup" --keep max:score x.jsonl y.jsonl -F jsonl pipe
 wait
 [ "$(groups | tr ' ' '\n' | sort | tr '\n' ' ')" = 'drop:A drop:H keep:B ' ] || fail "a file that changes: $(groups)"
 says 'y.jsonl: has changed since it was read: left out'
+
+# A read that fails when groups are decided again: where other rows stay for that, it is told.
+fault_library=$SX_BUILDDIR/tests/fault/.libs/libfail.so
+if [ -e "$fault_library" ]; then
+	told=0
+	n=$(count_calls read "$dedup" --keep max:score chain.jsonl)
+	cp out chain.groups
+	for ((i = 1; i <= n; i++)); do
+		with_fault read $i once "$dedup" --keep max:score chain.jsonl >out 2>err || continue
+		if grep -q ' cannot be compared again, so the first of ' err; then
+			told=$((told + 1))
+		else
+			cmp -s out chain.groups || fail "other groups where read $i of $n fails: $(cat err)"
+		fi
+	done
+	[ "$told" -gt 0 ] || fail 'no read fails where groups are decided again'
+fi
 finish
