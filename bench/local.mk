@@ -212,6 +212,7 @@ EXTRA_DIST += \
 	bench/peers/search.sh \
 	bench/peers/sqlite.c \
 	bench/peers/table.awk \
+	bench/peers/text-dedup.py \
 	bench/python.py \
 	bench/second_day.py \
 	bench/quality/make_set.py \

@@ -40,7 +40,10 @@ def commands(build, rows):
                                              rows]
     if importlib.util.find_spec("datasketch"):
         runs["datasketch"] = minhash + ["--with", "datasketch", rows]
-    for peer in "rensa", "datasketch":
+    if importlib.util.find_spec("text_dedup"):
+        runs["text-dedup"] = [sys.executable, os.path.join(HERE, "text-dedup.py"), "--dups", "dups",
+                              "--ordered", "ordered", rows]
+    for peer in "rensa", "datasketch", "text-dedup":
         if peer not in runs:
             print(f"not here: {peer} ({sys.executable} -m pip install {peer})", file=sys.stderr)
     return runs
@@ -81,13 +84,15 @@ def main():
         for _ in range(options.rounds):
             for name, arguments in runs.items():
                 shutil.rmtree("index", ignore_errors=True)
-                if os.path.exists("dups"):
-                    os.remove("dups")
+                for file in "dups", "ordered":
+                    if os.path.exists(file):
+                        os.remove(file)
                 seconds, memory[name] = measure(arguments)
                 times[name].append(seconds)
                 if os.path.exists("dups") and name not in judged:
+                    decided = "ordered" if os.path.exists("ordered") else rows
                     judged[name] = json.loads(subprocess.check_output(
-                        [os.path.join(build, "bench", "bn_dups"), rows, "dups"]))
+                        [os.path.join(build, "bench", "bn_dups"), decided, "dups"]))
     finally:
         shutil.rmtree(directory)
     slowest = max(statistics.median(seconds) for seconds in times.values())
