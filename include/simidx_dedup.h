@@ -270,7 +270,7 @@ typedef struct simidx_dedup_options {
 	    kept, and compared with by what they remember. Borrowed; not with SIMIDX_DEDUP_PAIRS */
 	simidx *const *against;
 	size_t n_against;
-	/** Memory for telling which texts need no search, at most: 1.1 MB at first, later up to
+	/** Memory for telling which texts need no search, at most: 4.1 MB at first, later up to
 	    96 bytes a text. Where that is not enough, more and more texts are searched. Below 64
 	    bytes all are, as always with SIMIDX_DEDUP_NEAREST, and once the index has documents
 	    that were not added here */

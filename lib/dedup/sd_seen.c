@@ -125,19 +125,28 @@ static void set(struct filter *filter, uint64_t hash)
 	filter->room -= filter->room ? ~was & 1 : 0;
 }
 
-static int is_seen(const struct sd_seen *seen, uint64_t hash)
+/* Count a hash for each filter that has it. Returns 1 if any has. */
+static int count(const struct sd_seen *seen, uint64_t hash, unsigned n_seen[MOST_FILTERS],
+		 unsigned *most)
 {
-	for (unsigned i = seen->n; i-- > 0;)
-		if (has(&seen->filter[i], hash))
-			return 1;
-	return 0;
+	int is = 0;
+
+	for (unsigned f = seen->n; f-- > 0;) {
+		if (!has(&seen->filter[f], hash))
+			continue;
+		is = 1;
+		*most = ++n_seen[f] > *most ? n_seen[f] : *most;
+	}
+	return is;
 }
 
+/* All of the text that is asked for are in one filter. */
 int sd_seen_is_new(const struct sd_seen *seen, const simidx_sketch *sketch, uint64_t *own)
 {
 	int has_all = sketch->n_least < SIMIDX_SKETCH_MOST_LEAST;
 	size_t n = has_all ? sketch->n_least : SD_SEEN_ASKED;
-	unsigned least = has_all ? seen->least[n] : seen->least_of_many, n_seen = 0;
+	unsigned least = has_all ? seen->least[n] : seen->least_of_many, most = 0;
+	unsigned n_seen[MOST_FILTERS] = { 0 };
 
 	*own = 0;
 	if (!(sketch->flags & SIMIDX_SKETCH_LEAST))
@@ -145,13 +154,12 @@ int sd_seen_is_new(const struct sd_seen *seen, const simidx_sketch *sketch, uint
 	for (size_t i = 0; i < n; i++)
 		for (unsigned f = 0; f < seen->n; f++)
 			__builtin_prefetch(line_of(&seen->filter[f], sketch->least[i]));
-	for (size_t i = 0; i < n && (!*own || (n_seen < least && n_seen + n - i >= least)); i++) {
-		int is = is_seen(seen, sketch->least[i]);
+	for (size_t i = 0; i < n && (!*own || (most < least && most + n - i >= least)); i++) {
+		int is = count(seen, sketch->least[i], n_seen, &most);
 
-		n_seen += (unsigned)is;
 		*own = is || *own ? *own : sketch->least[i];
 	}
-	return n_seen < least;
+	return most < least;
 }
 
 /* If there is memory for none, the last one gets too many. */

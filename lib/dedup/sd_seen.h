@@ -8,6 +8,7 @@
  * A text is known by the least hashes of its runs of five tokens (SIMIDX_SKETCH_LEAST), a random
  * sample of its shingles. What came before is a set of such hashes, a Bloom filter: it says of some
  * hashes wrongly that they are there, and then a text is searched in vain; never that they are not.
+ * Texts are divided among some filters, by the time that they come, and each counts by itself.
  * Of the shingles of a text a share `similarity` at least is in a text that it is near to. So many
  * must be seen of a short text, all of whose shingles are known. Of the first SD_SEEN_ASKED least
  * hashes of a longer one about that share is seen; fewer than some are with a chance below

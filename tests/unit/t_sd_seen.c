@@ -61,7 +61,7 @@ static int is_new(const simidx_sketch *sketch)
 
 START_TEST(test_what_was_added_is_not_new)
 {
-	enum { N = 150000 };
+	enum { N = 400000 }; /* so that there are two filters */
 	static simidx_sketch all[1000];
 	simidx_sketch other;
 	size_t n_new = 0;
@@ -222,6 +222,32 @@ START_TEST(test_without_hashes_nothing_is_new)
 }
 END_TEST
 
+/* A text is near to one text: what it has from others counts only where it is in the same filter. */
+START_TEST(test_filters_count_by_themselves)
+{
+	simidx_sketch text = random_sketch(MOST), part[2];
+
+	open_seen(.8);
+	for (unsigned i = 0; i < 2; i++) {
+		part[i] = random_sketch(MOST);
+		memcpy(part[i].least, text.least + i * (SD_SEEN_ASKED / 2),
+		       SD_SEEN_ASKED / 2 * sizeof(*text.least));
+	}
+	add(&part[0]);
+	ck_assert_int_eq(is_new(&text), 1);
+	if (_i)
+		for (size_t i = 0; i < 150000; i++) {
+			simidx_sketch other = random_sketch(MOST);
+
+			add(&other);
+		}
+	add(&part[1]);
+	ck_assert_int_eq(is_new(&text), _i);
+	add(&text);
+	ck_assert_int_eq(is_new(&text), 0);
+}
+END_TEST
+
 /* Of a text that has its first n hashes from an earlier one, whether that makes it new or not. */
 START_TEST(test_first_hash_that_was_not_seen)
 {
@@ -254,6 +280,7 @@ static const sxt_test tests[] = {
 	{ &test_equal_texts_need_no_more_than_similar_ones, 0, 1 },
 	{ &test_the_last_ones_are_not_asked, 0, 1 },
 	{ &test_without_hashes_nothing_is_new, 0, 1 },
+	{ &test_filters_count_by_themselves, 0, 2 },
 	{ &test_first_hash_that_was_not_seen, 0, 1 },
 };
 
