@@ -222,7 +222,7 @@ START_TEST(test_without_hashes_nothing_is_new)
 }
 END_TEST
 
-/* A text is near to one text: what it has from others counts only where it is in the same filter. */
+/* A text is near to one text: what it has from others counts only if it is in the same filter. */
 START_TEST(test_filters_count_by_themselves)
 {
 	simidx_sketch text = random_sketch(MOST), part[2];
