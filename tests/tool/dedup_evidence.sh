@@ -243,6 +243,18 @@ run 0 "$dedup" eleven.jsonl
 says '       10  eleven.jsonl:1  one two'
 run 0 "$dedup" ten.jsonl
 ! grep -q 'the largest groups' err || fail 'a group of nine is told'
+# For a document of an earlier run, which has a label or an id.
+for first in '{"label":"licence","text":"one two three four five six"}' '{"text":"one two three four five six"}'; do
+	rm -rf ix
+	echo "$first" >day1.jsonl
+	run 0 "$dedup" --stream --index ix day1.jsonl
+	run 0 "$dedup" --stream --index ix eleven.jsonl
+	case $first in
+	*licence*) says '       11  licence' ;;
+	*) says '       11  id 0' ;;
+	esac
+	! grep -q ix: err || fail "more is told: $(cat err)"
+done
 run 0 "$dedup" --stream rows.jsonl
 ! grep -q 'the largest groups' err || fail 'small groups are told'
 

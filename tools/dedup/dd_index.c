@@ -156,6 +156,7 @@ void dd_index_close(struct dd_index *index)
 {
 	if (!index)
 		return;
+	simidx_reader_close(index->reader);
 	simidx_writer_close(index->writer);
 	simidx_close(index->handle);
 	free(index);
@@ -190,7 +191,10 @@ int dd_index_reader(struct dd_index *index, simidx_reader **reader)
 {
 	simidx_error err;
 
-	return simidx_writer_reader(index->writer, reader, &err) ? dd_index_fail(index, &err) : 0;
+	if (!index->reader && simidx_reader_open(index->handle, &index->reader, &err))
+		return dd_index_fail(index, &err);
+	*reader = index->reader;
+	return 0;
 }
 
 int dd_index_resume(struct dd_index *index)

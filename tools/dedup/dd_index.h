@@ -18,6 +18,7 @@ struct dd_index {
 	const struct dd_options *options;
 	simidx *handle;
 	simidx_writer *writer;
+	simidx_reader *reader;   /* NULL until it is needed */
 	struct dd_mark mark;     /* that the last run has left in --index; all zero: it has none */
 	uint64_t first_id;       /* that the next document would have got when it was opened */
 	int remember;            /* enum simidx_dedup_remember, whatever this run does */
@@ -47,7 +48,7 @@ simidx_dedup_options dd_index_options(const struct dd_index *index, enum simidx_
 /** Tell of an error of the library with what is kept. Returns the exit code. */
 int dd_index_fail(const struct dd_index *index, const simidx_error *err);
 
-/** A reader that finds also what is not committed. */
+/** A reader of what is committed. */
 int dd_index_reader(struct dd_index *index, simidx_reader **reader);
 
 /**
