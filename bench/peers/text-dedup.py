@@ -64,6 +64,8 @@ def main():
                 else:
                     left_out.append(line)
             ordered.writelines(left_out)
+        if kept is not None:
+            sys.exit("text-dedup.py: the texts that are kept are not in the order of the rows")
     with open(options.dups, "w", encoding="utf-8") as dups:
         for number in range(n + 1, n + 1 + len(left_out)):
             dups.write(f"fp\t{options.ordered}:{number}\t{options.ordered}:1\n")

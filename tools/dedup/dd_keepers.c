@@ -102,10 +102,11 @@ int dd_keepers_find(struct dd_keepers *keepers, const simidx_dedup_near *near,
 	}
 	if (!is_of_this_run(near))
 		return find_label(keepers, keeper);
-	keeper->has_fact = keepers->work->facts != NULL;
-	return keeper->has_fact ? dd_keepers_fact(keepers, near->keeper, NULL, &keepers->label,
-						  &keeper->fact) :
-				  0;
+	if (!keepers->work->facts)
+		return 0;
+	keeper->has_fact =
+		!dd_keepers_fact(keepers, near->keeper, NULL, &keepers->label, &keeper->fact);
+	return keeper->has_fact ? 0 : TL_TROUBLE;
 }
 
 void dd_keepers_count(struct dd_keepers *keepers, const simidx_dedup_near *near,
