@@ -47,6 +47,9 @@ for json in '' --json; do
 	left_alone 1 "$query" $json search other -k 0 --count - <queries
 done
 
+cut -f 2 documents.tsv | head -1000 >fps
+left_alone 0 "$dedup" --pairs --radius 64 -F lines fps
+
 # A file that may grow no further is one on a full disk.
 if (ulimit -f 100) 2>/dev/null; then
 	(ulimit -f 100 && "$query" dump index) >limited 2>err

@@ -19,8 +19,12 @@ static int output_is_told;
 
 int tl_output_failed(void)
 {
+	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	/* What has failed since the write may have set errno, but a pipe tells if it was closed. */
 	if (ferror(stdout) && !output_errno)
-		output_errno = errno ? errno : EIO;
+		output_errno = poll(&out, 1, 0) > 0 && out.revents & POLLERR ? EPIPE :
+			       errno					     ? errno : EIO;
 	return output_errno != 0;
 }
 
