@@ -73,6 +73,16 @@ is_for_configure() {
 	} | grep -qx -e "${what%%=*}"
 }
 
+# What is wrong with an option, and what is right.
+tell_wrong() {
+	case $1 in
+	--prefix | --exec-prefix | --host | --*dir) echo "'$1' has its value behind '=': $1=VALUE." ;;
+	*build*) echo "'$1' is no option of it; is --build-only meant?" ;;
+	*test* | *check* | *quick*) echo "'$1' is no option of it; tests run unless --build-only is given." ;;
+	*) echo "'$1' is no option of it or of configure." ;;
+	esac
+}
+
 # Only what is missing is installed, so that a second run needs neither network nor root.
 install_packages() {
 	if ! command -v apt-get >/dev/null; then
@@ -125,7 +135,7 @@ done
 
 for option; do
 	is_for_configure "$option" || {
-		echo "check.sh: '$option' is no option of it or of configure. Try './check.sh --help'." >&2
+		echo "check.sh: $(tell_wrong "$option") Try './check.sh --help'." >&2
 		exit 2
 	}
 	# What an engine needs stands in its file.

@@ -19,7 +19,8 @@ END
 	exit
 	;;
 *)
-	echo "quickstart.sh: '$1' is no option of it. Try './quickstart.sh --help'." >&2
+	echo "quickstart.sh: '$1' is no option of it; it installs only packages: './check.sh --build-only" \
+		"--prefix=DIR' and 'make -C build install' do. Try './quickstart.sh --help'." >&2
 	exit 2
 	;;
 esac

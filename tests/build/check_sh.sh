@@ -31,6 +31,24 @@ for option in --foo --with-foo --enable-foo -x foo; do
 	[ ! -s apt-get.log ] || fail "installed in spite of $option"
 done
 
+while read -r option told; do
+	check_sh 2 "$option"
+	says "check.sh: '$option' $told Try './check.sh --help'."
+	[ ! -s apt-get.log ] || fail "installed in spite of $option"
+done <<'END'
+--prefix has its value behind '=': --prefix=VALUE.
+--libdir has its value behind '=': --libdir=VALUE.
+--build is no option of it; is --build-only meant?
+build is no option of it; is --build-only meant?
+--build_only is no option of it; is --build-only meant?
+--test-only is no option of it; tests run unless --build-only is given.
+--quick is no option of it; tests run unless --build-only is given.
+END
+check_sh 2 --build-only --prefix /opt
+says "'--prefix' has its value behind '=': --prefix=VALUE."
+run 2 "$SX_SRCDIR/quickstart.sh" --prefix=/opt
+says "quickstart.sh: '--prefix=/opt' is no option of it; it installs only packages: './check.sh --build-only --prefix=DIR'"
+
 for directory in lib . ../x lib/x /tmp/x ''; do
 	check_sh 2 --in "$directory"
 	says "check.sh: --in: expected a folder of this one, new or built in before, found '$directory'"
