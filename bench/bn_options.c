@@ -136,19 +136,32 @@ static int make_tables(const struct bn_usage *usage, struct option *longs, char 
 	}
 }
 
+/* An option that is unknown or lacks its value; other programs have some for an output. */
+static void refuse(const struct bn_usage *usage, const char *word)
+{
+	char list[512] = "";
+
+	for (const struct bn_option *o = usage->options; o->name && strlen(list) < 400; o++)
+		sprintf(list + strlen(list), " --%.30s%s%.20s", o->name, o->value ? " " : "",
+			o->value ? o->value : "");
+	bn_die("'%s' is no option, or its value is missing; there are%s; results go to standard "
+	       "output: > FILE; see --help", word, list);
+}
+
 int bn_parse(const struct bn_usage *usage, int argc, char **argv)
 {
 	struct option longs[MAX_OPTIONS + 2] = { 0 };
 	char shorts[2 * MAX_OPTIONS + 4] = "";
 	int n = make_tables(usage, longs, shorts), c, i;
 
+	opterr = 0;
 	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		for (i = 0; i < n && c != LONG + i && c != usage->options[i].letter; i++)
 			;
 		if (i < n) {
 			set(&usage->options[i], optarg);
 		} else if (c == '?') {
-			bn_die("see --help");
+			refuse(usage, argv[optind - 1]);
 		} else {
 			print_help(usage);
 			exit(0);

@@ -106,7 +106,7 @@ uint64_t bn_number(const char *what, const char *text)
 	errno = 0;
 	n = strtoull(text, &end, 10);
 	if (errno || *end || *text < '0' || *text > '9' || !n)
-		bn_die("%s: '%s' is not a number above 0", what, text);
+		bn_die("%s: '%s' is not a number above 0, such as 1000000", what, text);
 	return n;
 }
 
