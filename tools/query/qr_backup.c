@@ -5,6 +5,7 @@
 
 #include "common/tl_index.h"
 #include "common/tl_msg.h"
+#include "common/tl_path.h"
 
 #include <string.h>
 
@@ -31,6 +32,8 @@ static int run_backup(struct qr_context *ctx)
 		return tl_usage_error("backup: '-' is standard output, and DEST is a directory");
 	if (strstr(copy, ".tar"))
 		tl_notice("%s: is going to be a directory", copy);
+	if (!tl_path_is_uri(copy) && !tl_path_is_missing(copy, &err))
+		return tl_error("%s: exists already; a backup needs a new name", copy);
 	rc = qr_try_open(ctx, &err);
 	if (rc)
 		return qr_fail_damaged(ctx, &err);
