@@ -30,9 +30,11 @@ static int print_report(const struct qr_context *ctx, const char *path,
 	struct tl_json json;
 
 	if (!ctx->json) {
-		tl_notice("%s: compacted: %s bytes before, %s bytes now, %s", path,
+		tl_notice("%s: compacted: %s bytes before, %s bytes now, %s%s", path,
 			  tl_count(report->old_bytes), tl_count(report->new_bytes),
-			  tl_counted(report->documents, "document", "documents"));
+			  tl_counted(report->documents, "document", "documents"),
+			  report->new_bytes > report->old_bytes ?
+				  "; it is larger, as all documents are in sorted tables now" : "");
 		return TL_OK;
 	}
 	json = tl_json_line(stdout);
