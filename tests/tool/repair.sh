@@ -83,6 +83,18 @@ label=$(head -1 labels | cut -f 2)
 grep -qF "{\"kind\":\"document\",\"table\":\"labels\",\"id\":$id,\"label\":\"$label\",\"text\":\"" out ||
 	fail 'no JSON of a lost document'
 run 0 "$query" verify new
+# The list is cut off, and the index is made all the same.
+rm -rf new
+{ (trap '' PIPE; "$query" -q repair copy new 2>err; echo $? >code) | :; }
+[ "$(cat code)" -eq 1 ] || fail "exit $(cat code): $(cat err)"
+run 0 "$query" verify new
+# A terminal is not filled with it.
+if command -v script >/dev/null && script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+	rm -rf new
+	script -qec "'$query' -q repair copy new" /dev/null </dev/null >shown
+	[ "$(grep -c '^document\|^damage' shown)" -eq 20 ] || fail 'not 20 lines on a terminal'
+	grep -q 'more lines go to a file alone: > FILE' shown || fail 'nothing tells of the others'
+fi
 
 # A merge meets damage: what was committed before stays, but to go on would only meet it again.
 rm -rf insert

@@ -9,7 +9,6 @@
 #include "common/tl_index.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
-#include "common/tl_output.h"
 #include "common/tl_path.h"
 #include "query/qr_json.h"
 
@@ -38,11 +37,20 @@ static const char *const kinds[] = { [SIMIDX_LOSS_DAMAGE] = "damage",
 				     [SIMIDX_LOSS_TIME] = "time",
 				     [SIMIDX_LOSS_NOTE] = "note" };
 
+/* A terminal shows so many lines. */
+#define MOST_SHOWN 20
+
 static void print_loss(void *arg, const simidx_loss *loss)
 {
+	static uint64_t n;
 	const struct qr_context *ctx = arg;
 
 	tl_progress_clear();
+	if (ctx->width && ++n > MOST_SHOWN) {
+		if (n == MOST_SHOWN + 1)
+			tl_error("more lines go to a file alone: > FILE");
+		return;
+	}
 	if (ctx->json) {
 		qr_json_loss(kinds[loss->kind], loss);
 		return;
@@ -108,12 +116,6 @@ static int tell_report(const char *path, const simidx_repair_report *report)
 }
 
 /* ---- the command ---- */
-
-static int ask_stop(void *ctx)
-{
-	(void)ctx;
-	return tl_stop_requested() || tl_output_failed();
-}
 
 static int fail(const struct qr_context *ctx, const char *destination, const simidx_error *err)
 {
@@ -188,7 +190,7 @@ static int run_repair(struct qr_context *ctx)
 	how.threads = ctx->threads;
 	how.flags = qr_open_flags(ctx);
 	how.progress = tl_progress_wanted() ? tl_progress_phase : NULL;
-	how.stop = ask_stop;
+	how.stop = tl_stop_wanted;
 	rc = simidx_repair(ctx->path, new, &how, print_loss, ctx, &report, &err);
 	return rc ? fail(ctx, new, &err) : tell_report(new, &report);
 }
@@ -228,7 +230,8 @@ static const struct tl_option rows[] = {
 	{ TL_SECTION("Output") },
 	{ TL_PARAGRAPH("A line for each thing that is damaged, lost or not certain, with columns "
 		       "separated by tabs: what it is, the table, the id, the fingerprint, the "
-		       "label and a sentence; columns that are not known are empty. Only what is "
+		       "label and a sentence; columns that are not known are empty. A "
+		       "terminal shows 20 lines. Only what is "
 		       "needed is read: where one table says all that there is, damage in others "
 		       "is not listed, but verify lists it. What it is:") },
 	{ TL_TERM("damage", "A block, row or record was passed over.") },
