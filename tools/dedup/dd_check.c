@@ -17,6 +17,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- what is written ---- */
@@ -59,6 +60,21 @@ static void look_at_missing(const struct dd_options *options)
 	else if (!is_second && second == first && second != &in_format_text)
 		tl_notice("%s: is not there; what is found is not written to it, but to standard "
 			  "output: > FILE; --stream prints the rows that stay", operands[1]);
+}
+
+/* Groups of rows go to a file without messages, where those that stay may be meant. */
+static void look_at_groups(const struct dd_options *options)
+{
+	const struct in_files_options *inputs = &options->inputs;
+	const struct in_format *format =
+		inputs->format	   ? inputs->format :
+		inputs->n_operands ? in_format_of_path(inputs->operands[0], NULL) : NULL;
+	struct stat out, err;
+
+	if (!options->stream && !options->pairs && !options->drop_list && format &&
+	    format != &in_format_text && !fstat(STDOUT_FILENO, &out) && S_ISREG(out.st_mode) &&
+	    !fstat(STDERR_FILENO, &err) && (out.st_ino != err.st_ino || out.st_dev != err.st_dev))
+		tl_notice("groups are written, not rows; --stream writes the rows that stay");
 }
 
 /* Whether a line of columns begins with a similarity, an estimate or a distance. */
@@ -119,6 +135,7 @@ int dd_check_outputs(const struct dd_options *options)
 	written[n - 1].begins = IN_WRITTEN_SUMMARY;
 	look_at_name(options);
 	look_at_missing(options);
+	look_at_groups(options);
 	code = in_written_check_inputs(written, n, inputs, 1);
 	for (size_t i = 0; !code && i < n; i++)
 		code = check_written(&written[i], options);

@@ -85,6 +85,7 @@ static void tell_unseen(const struct in_causes *causes)
 void in_causes_tell(const struct in_causes *causes, uint64_t rows)
 {
 	char count[160], advice[512];
+	const char *first;
 
 	for (int i = 0; i < IN_N_CAUSES; i++) {
 		if (!causes->cause[i].n)
@@ -97,8 +98,12 @@ void in_causes_tell(const struct in_causes *causes, uint64_t rows)
 		if (i == IN_NO_OBJECT)
 			snprintf(advice, sizeof(advice), "; a line is one object, such as {%s}",
 				 "\"text\": \"some words\"");
-		tl_notice("%s (%s%s%s)", count, causes->cause[i].n == 1 ? "" : "first: ",
-			  causes->cause[i].first, advice);
+		first = causes->cause[i].n == 1 ? "" : "first: ";
+		/* Where another field is right it is no matter of single rows. */
+		if (*advice == ',' && *causes->longest)
+			tl_error("%s (%s%s%s)", count, first, causes->cause[i].first, advice);
+		else
+			tl_notice("%s (%s%s%s)", count, first, causes->cause[i].first, advice);
 	}
 	tell_unseen(causes);
 }
