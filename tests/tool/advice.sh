@@ -39,13 +39,13 @@ v a terminal shows progress, unless -q is given
 u '--stream' prints what is new
 x is --exclude meant?
 S the last line has the bytes that can be deleted
-f is --drop-list meant?
+f is --text-field meant?
 N nothing is asked, as nothing is deleted
 A hidden files are left out, unless --hidden is given
-y -h lists what there is
+y there are: -r DIR: groups of near texts; -r --drop-list DIR: files that can go; --stream FILE: rows that stay
 END
 run 2 "$dedup" --frobnicate x
-says "unknown option '--frobnicate'; -h lists what there is"
+says "unknown option '--frobnicate'; there are: -r DIR: groups of near texts; -r --drop-list DIR: "
 run 2 "$dedup" --ext txt file
 says "--files-from - chooses by names"
 run 2 "$dedup" --min-size 1k file
@@ -56,7 +56,7 @@ while read -r option told; do
 	run 2 "$dedup" "--$option" x
 	says "unknown option '--$option'; $told"
 done <<'END'
-hamming is --radius meant?
+hamming --similarity 0.9 is about texts, --radius 3 about fingerprints without texts
 reference is --against meant?
 output-file is --output meant?
 in-place '--stream' writes what stays: > NEW; what is read stays as it is
@@ -89,9 +89,9 @@ END
 run 2 "$dedup" --if-new x
 says "unknown option '--if-new'; '--stream' prints what is new"
 run 2 "$dedup" --overwrite x
-says "unknown option '--overwrite'; -h lists what there is"
+says "unknown option '--overwrite'; nothing is replaced: name a new FILE or DIR"
 run 2 "$query" stats --head 3 index
-says "unknown option '--head'; -h lists what there is"
+says "unknown option '--head'; there are: --json, --quiet, --color WHEN, --threads N, "
 run 2 "$query" search --similarity 0.8 index 0
 says "unknown option '--similarity'; fingerprints cannot tell percent: --radius N, or simidx-dedup for texts"
 run 2 "$query" search -d 3 index 0
@@ -180,7 +180,7 @@ while read -r option told; do
 done <<'END'
 --minimal-file-size find DIR -type f -size +1k | ... --files-from - chooses by size
 --remove-duplicates is --drop-list meant?
---no-cache -h lists what there is
+--no-cache there are: -r DIR: groups of near texts; -r --drop-list DIR: files that can go; --stream FILE: rows that stay
 --recurse: is --recursive meant?
 --list is --drop-list meant?
 --isolate is --against meant?
@@ -203,10 +203,10 @@ done <<'END'
 --min-group | cut -f 1 | uniq -c counts what each group has
 --ignore-whitespace case, punctuation and white space do not count
 --strip-html HTML is not parsed: pandoc -t plain makes texts
---full -h lists what there is
+--full there are: -r DIR: groups of near texts; -r --drop-list DIR: files that can go; --stream FILE: rows that stay
 --original is --prefer meant?
 --append >> FILE adds lines
---verify 'simidx-query help verify' tells of that command
+--verify there are: -r DIR: groups of near texts; -r --drop-list DIR: files that can go;
 --search 'simidx-query search --text INDEX FILE' finds what is near to a text
 --gzip --output FILE.gz is compressed
 --repeated groups are printed anyway
@@ -220,7 +220,7 @@ done <<'END'
 --min_tokens short texts are compared, too
 -c the last line counts; --drop-list | wc -l does, too
 -Z is --null meant?
--s is one of these meant? --similarity, --stream, --summary, --spill
+-s there are: -r DIR: groups of near texts; -r --drop-list DIR: files that can go;
 END
 while read -r option told; do
 	run 2 "$load" "$option" index x
@@ -228,13 +228,13 @@ while read -r option told; do
 done <<'END'
 --index the index is the first operand: simidx-load INDEX INPUT
 --init the first load makes an index: simidx-load INDEX INPUT
---delete '--mode delete', or of a few simidx-query delete --label INDEX LABEL
+--delete --mode delete -F ids INDEX FILE reads a list; a few: simidx-query delete --id INDEX N
 --map-size an index grows by itself
 --ngrams is --grams meant?
 --on-conflict is --mode meant?
 --tfidf --weights tfidf --idf FILE; 'simidx-query idf' makes FILE
 --search 'simidx-query search --text INDEX FILE' finds what is near to a text
---dump 'simidx-query help dump' tells of that command
+--dump there are: INDEX FILE: store rows; -r INDEX DIR: files;
 --gzip | gzip compresses what is printed
 --min_length is --min-tokens meant?
 --min_tokens is --min-tokens meant?
@@ -262,10 +262,10 @@ delete --all 'rm -r INDEX' deletes all
 delete --before is --older-than meant?
 dump --label 'simidx-query get --label INDEX LABEL' looks a document up
 verify --fix 'simidx-query repair INDEX NEW' saves what is sound
-review --all -h lists what there is
-clusters --min-size -h lists what there is
+review --all there are: --sample N, --row NAME, --html FILE
+clusters --min-size there are: --radius K, --memory SIZE, 
 search --file --text FILE reads a text, -F lines FILE fingerprints, one a line
-search --size is --limit meant?
+search --size '--limit' prints so many documents
 search --fuzziness is --radius meant?
 search --exact '--radius 0' finds the same fingerprint
 search --fields what is printed has columns: | cut -f 1
@@ -317,7 +317,7 @@ says '--documents 100 million: numbers are such as 5000, 50M or 1e9'
 run 2 "$load" --expect 50 million ix file
 says '--expect 50 million: numbers are such as'
 run 2 "$query" review --limit 5 file
-says "unknown option '--limit'; is --sample meant?"
+says "unknown option '--limit'; '--sample' shows so many pairs"
 run 2 "$load" --repair ix
 says "unknown option '--repair'; 'simidx-query repair INDEX NEW' saves what is sound"
 says "Try 'simidx-query repair INDEX NEW', or 'simidx-load --help'"
@@ -334,7 +334,6 @@ for size in 50% 1G; do
 done
 run 2 "$query" search --format json ix 0
 says "found 'json'; is jsonl meant? --json is about what is printed"
-says "Try 'simidx-query search INDEX --text FILE', or"
 run 2 "$dedup" --keep date docs
 says "found 'date'; max:date keeps the row whose \"date\" is the last"
 run 2 "$dedup" --keep newst docs
@@ -346,7 +345,7 @@ says "max:FIELD or min:FIELD, found 'max:'"
 run 2 "$query" search -i ix 0
 says "unknown option '-i'; upper and lower case are one in texts"
 run 2 "$dedup" -o time docs
-says "unknown option '-o'; is --keep meant?"
+says "unknown option '-o'; --keep newest, oldest, longest or first says which one stays"
 run 2 "$dedup" -T . docs
 says "unknown option '-T'; is --tmpdir meant?"
 run 2 "$dedup" -T list docs
@@ -467,60 +466,72 @@ shows 'load --mode if-new ix fps.tsv' "$load" --if-new ix fps.tsv
 shows 'load --create truncate ix fps.tsv' "$load" --truncate ix fps.tsv
 shows 'query search --radius 3 ix 0' "$query" search -d 3 ix 0
 shows 'query search --threads 4 ix 0' "$query" search --jobs 4 ix 0
-# What was the value of another option, and is none of this one, does not stay.
-shows 'dedup --drop-list a' "$dedup" --delete yes a
-shows 'dedup --drop-list a' "$dedup" --delete=yes a
-shows 'dedup --keep newest a b' "$dedup" --newest 5 a b
-# A number may be a query or an id, though.
+# What may be the value of what is wrong is neither left out nor taken for an operand.
+none() {
+	local program=$1
+	shift
+	run 2 "$@"
+	says "Try 'simidx-$program --help'."
+}
+none dedup "$dedup" --delete yes a
+none dedup "$dedup" --delete=yes a
+none dedup "$dedup" --newest 5 a b
+none dedup "$dedup" --output-format csv a b
+none dedup "$dedup" --csv=x docs/1
+none 'query delete' "$query" delete --id ix --no-summary 77 78
+none 'query delete' "$query" delete --label=l3 ix
+none 'query get' "$query" get --id=1 ix
+# A number may be what is asked for, though.
 shows 'query search ix --json 12345678' "$query" search ix --pretty 12345678
-shows 'query delete --id ix -q 77 78' "$query" delete --id ix --no-summary 77 78
 shows 'load --min-tokens 5 ix fps.tsv' "$load" --min-length 5 ix fps.tsv
 shows 'query get ix --label l3' "$query" get ix --label=l3
 shows 'query get ix --id 1' "$query" get ix --id=1
-shows 'query get ix --id 0' "$query" get --id=1 ix
-shows 'query delete ix --label LABEL' "$query" delete --label=l3 ix
-shows 'dedup --json a b' "$dedup" --output-format csv a b
 shows 'query dump --json ix' "$query" dump --json=true ix
 shows 'dedup --quiet a' "$dedup" --quiet=true a
-shows 'query search ix --text docs/1' "$query" search ix -f docs/1
-shows 'query search ix -F tsv fps.tsv' "$query" search ix --file fps.tsv
-shows 'query search ix --text plain.txt' "$query" search ix --file plain.txt
-cp fps.tsv FPS.TSV
-shows 'query search ix -F tsv FPS.TSV' "$query" search ix --file FPS.TSV
+none 'query search' "$query" search ix -f docs/1
+says '; --text FILE reads a text, -F lines FILE fingerprints, one a line'
 shows 'query dump --json redis://u:***@h/pages' "$query" dump --csv redis://u:secret@h/pages
-# Where it stands among other letters, or has a value that would be lost, the command is made anew.
 shows 'load --mode if-new --radius 3 ix fps.tsv' "$load" --radius 3 ix fps.tsv
 shows 'query search --limit 1 ix 0' "$query" search -m 1 ix 0
 shows 'dedup --memory 1G docs/1' "$dedup" --buffer-size 1G docs/1
 shows 'dedup -r --drop-list docs' "$dedup" -rn docs
-shows 'dedup docs/1' "$dedup" --csv=x docs/1
-shows 'dedup -r DIR' "$dedup" -r
+shows 'dedup -r INPUT' "$dedup" -r
 # A part of a word may be another matter.
-shows 'dedup -r docs' "$dedup" --keep-newest -r docs
-shows 'load --mode delete -F labels INDEX FILE' "$load" --mode delete ix docs/1
-shows 'load --mode delete -F labels INDEX FILE' "$load" --mode delete -F lines ix docs/1
+none dedup "$dedup" --keep-newest -r docs
+none load "$load" --mode delete ix docs/1
+says 'docs/1: --mode delete reads ids, labels, '
 shows 'load INDEX --mode if-new fps.tsv' "$load" --mode if-new fps.tsv
-cp fps.tsv fps.xz
-shows 'dedup FILE' "$dedup" --frobnicate fps.xz
 [ -z "${SX_TEXT-}" ] || shows 'dedup --header --text-field b fps.tsv' "$dedup" --text-field b fps.tsv
-shows 'dedup -r docs' "$dedup" --frobnicate docs
-shows 'dedup --stream fps.tsv plain.txt docs/1' "$dedup" --frobnicate --stream fps.tsv plain.txt docs/1
-shows 'dedup "a b.txt"' "$dedup" --frobnicate 'a b.txt' no-file
-shows 'dedup -F jsonl -' "$dedup" - </dev/null
-shows 'dedup FILE' "$dedup" --similarity docs/1
-shows 'dedup --files-from docs/1 fps.tsv' "$dedup" --files-from docs/1 --frobnicate fps.tsv
+# Nothing that was typed is left out.
+none dedup "$dedup" --frobnicate docs
+none dedup "$dedup" --files-from docs/1 --frobnicate fps.tsv
+none dedup "$dedup" --similarity docs/1
+none dedup "$dedup" -rdN docs
+says "unknown option '-d'; is --drop-list meant?"
+# Of standard input it is not known what comes.
+none dedup "$dedup" - </dev/null
+says 'standard input needs its format, such as -F jsonl; of a list of names: --files-from -'
 shows 'load INDEX -r docs' "$load" -r docs
-shows 'load INDEX FILE' "$load" --frobnicate new
-shows 'load ix fps.tsv' "$load" --frobnicate ix fps.tsv
-shows 'query stats ix' "$query" frobnicate ix
-shows 'query dump ix' "$query" --frobnicate dump ix
+none load "$load" --frobnicate ix fps.tsv
+says 'there are: INDEX FILE: store rows; -r INDEX DIR: files; '
+none query "$query" frobnicate ix
+says "unknown command 'frobnicate'; there are search, get, "
+none query "$query" --frobnicate dump ix
+says "unknown option '--frobnicate'; the options of a command come behind it: simidx-query dump"
 shows 'query stats INDEX' "$query" stats
-shows 'query search ix 00123456' "$query" search ix --frobnicate 5 00123456
-shows 'query search --text ix docs/1' "$query" search ix --text --frobnicate 5 docs/1
+none 'query search' "$query" search ix --frobnicate 5 00123456
+says 'there are: INDEX --text FILE: what is near to a text; '
 shows 'query get ix --id 0' "$query" get ix
-shows 'query delete ix --label LABEL' "$query" delete ix
-shows 'query similar docs/1 docs/2' "$query" similar docs/1 docs/2 docs/3
+shows 'query delete INDEX --label LABEL' "$query" delete ix
+shows 'query search ix --text FILE' "$query" search ix
+shows 'query search --text ix QUERY' "$query" search --text ix
+shows 'query get --label ix KEY' "$query" get --label ix
+none 'query delete' "$query" delete --label ix
+says 'KEY is missing'
+none 'query similar' "$query" similar docs/1 docs/2 docs/3
+says "similar: one argument too many: 'docs/3'"
 shows 'query plan --documents 1M' "$query" plan
-shows 'query stats redis://u:***@h/pages' "$query" stats redis://u:secret@h/pages more
+none 'query stats' "$query" stats redis://u:secret@h/pages more
+says "stats: one argument too many: 'more'"
 
 finish

@@ -12,7 +12,7 @@ echo 'one two three four five six seven' | tee docs/1 docs/2 >plain.txt
 run 2 "$query" repair new ix
 says "repair: 'new' is no index, and 'ix' is one: INDEX comes first"
 run 2 "$query" plan --size 1000000
-says "unknown option '--size'; is --documents meant?"
+says "unknown option '--size'; '--documents' says how many"
 run 2 "$query" plan 1000000
 says 'plan: --documents 1000000 says how many there are'
 for index in hbase:pages redis:pages; do
@@ -188,9 +188,8 @@ run 2 "$load" nosuch://here fps.tsv
 says "without one an index is a directory: 'simidx-load INDEX INPUT'"
 run 2 "$load" -r docs new
 says 'new: cannot open: No such file or directory; a path from here is expected, as ls shows it'
-says "Try 'simidx-load INDEX -r docs'"
 run 2 "$load" docs ix
-says "Try 'simidx-load ix -r docs'"
+says "'docs' is no index, and 'ix' is one: INDEX comes first"
 run 2 "$load" new no-dir/file
 says 'no-dir/file: cannot open: No such file or directory; a path from here'
 run 2 "$load" new plan.txt
@@ -365,7 +364,7 @@ if [ -n "${SX_TEXT-}" ]; then
 	run 2 "$query" search --text texts words
 	says '; if it is the text: echo TEXT | ... --text -'
 	run 2 "$query" search --text --top 5 texts docs/1
-	says '--top is about features; --limit N prints N documents'
+	says '--top is about features; --nearest N prints the N nearest'
 	run 2 "$query" search --text -k 3 --accept 100 texts docs/1
 	says '--accept goes with weights or second fingerprints: leave --radius out'
 	run 2 "$load" --extractor words1 texts docs/1
@@ -379,7 +378,7 @@ if [ -n "${SX_TEXT-}" ]; then
 	run 2 "$query" similar ix docs/1
 	says "'simidx-query pairs INDEX OTHER' compares indexes, 'simidx-query search --text INDEX FILE' searches one"
 	run 2 "$query" search --top 5 ix 0123456789abcdef
-	says '--top goes with texts, and the queries are fingerprints; --limit N prints N documents'
+	says '--top goes with texts, and the queries are fingerprints; --nearest N prints the N nearest'
 	run 0 "$dedup" plain.txt
 	each='each file is one text; a text in each line is read by -F tsv --text-field 1, columns between commas by -F csv --text-field NAME'
 	says "$each"

@@ -198,7 +198,7 @@ $good	5	$good	0	five
 END
 errors <<'END'
 simidx-query: lines:2: fingerprint: expected 1 to 16 hexadecimal digits, found 'x' in place of digit 1
-simidx-query: missing: cannot open: No such file or directory; a path from here is expected, as ls shows it
+simidx-query: missing: cannot open: No such file or directory; a path from here is expected, as ls shows it, in quotes if it has blanks
 END
 run 2 "$query" search base - -
 says 'simidx-query: standard input cannot be read twice'

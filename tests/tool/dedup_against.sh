@@ -132,7 +132,7 @@ run 2 "$dedup" --stream --against none rows.jsonl
 says 'none: '
 [ ! -e none ] || fail 'an index that is only read was made'
 run 2 "$dedup" --stream --against rows.jsonl rows.jsonl
-says 'rows.jsonl is not a simidx index'
+says "--against: 'rows.jsonl' is a file and no index; 'simidx-dedup -q --stream --index INDEX rows.jsonl >/dev/null'"
 run 2 "$dedup" --stream --against fps rows.jsonl
 says "fps: has the profile 'none'"
 run 2 "$dedup" --stream --against a.text fps.txt -F lines

@@ -78,7 +78,7 @@ while read -r command; do
 	done <options
 	run 2 "$query" "$command" --no-such-option
 	says "unknown option '--no-such-option'"
-	says "or 'simidx-query $command --help'."
+	says "Try 'simidx-query $command --help'."
 done <commands
 run 0 "$query" search -h
 options_of out >options
@@ -109,7 +109,7 @@ says "option '--json=1' takes no value"
 run 2 "$query" stats no-such-index --jsno
 says "unknown option '--jsno'; is --json meant?"
 run 2 "$query" search no-such-index -f queries
-says "unknown option '-f'; is one of these meant? -F, --format, --fp-encoding, --fp-field"
+says "unknown option '-f'; there are: INDEX --text FILE: what is near to a text; INDEX FP: to a fingerprint; "
 run 2 "$query" search no-such-index --fp-encoding sdec -5
 says "unknown option '-5'; '--' goes before arguments that begin with '-'"
 # Names of files and indexes are not empty.
@@ -190,7 +190,7 @@ run 2 "$load" - file
 says "'-' is standard input, and no index"
 run 2 "$load" --mode rebuild index file
 says "--mode: expected one of add, if-new, replace, delete, found 'rebuild'"
-says "or 'simidx-load --help'."
+says "; is --write rebuild meant?"
 run 2 "$load" --write slowly index file
 says "--write: expected one of auto, insert, rebuild, found 'slowly'"
 run 2 "$load" --expect 1P index file
@@ -242,7 +242,7 @@ says "'two' is an index; the command comes first: simidx-query search two ..."
 run 2 "$query" two/.. --help
 says "unknown command 'two/..'"
 run 2 "$load" --mode delete two label1
-says 'label1: no such file; a few ids or labels: simidx-query delete INDEX --label LABEL'
+says 'label1: no such file; a few: simidx-query delete INDEX --label label1'
 run 2 "$load" two label1
 ! grep -q 'simidx-query delete' err || fail 'advice about deleting where something is stored'
 says 'label1: cannot open'

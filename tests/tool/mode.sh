@@ -177,8 +177,8 @@ refused '--mode delete needs an existing index, so --create does not fit' \
 refused 'none: no index: No such file or directory' --mode delete -F labels none more
 refused 'more: --mode delete reads ids, labels, tsv, csv, jsonl or dump, not text: -F tells what it is' \
 	--mode delete ix more
-refused 'standard input needs its format, such as -F jsonl' --mode delete ix -
-refused 'l1: no such file; a few ids or labels: simidx-query delete INDEX --label LABEL' --mode delete -F labels ix l1
+refused 'standard input needs its format, such as -F ids or -F labels' --mode delete ix -
+refused 'l1: no such file; a few: simidx-query delete INDEX --label l1' --mode delete -F labels ix l1
 refused 'none: no index: No such file or directory' --merge-only none
 refused '--merge-only stores nothing, so it takes no INPUT' --merge-only ix new.tsv
 refused '--merge-only: options about storing documents do not fit' --merge-only --mode if-new ix

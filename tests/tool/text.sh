@@ -134,7 +134,7 @@ run 0 "$load" -q -r given hidden/.git hidden/.profile
 # A .tsv in a list or a tree is a text like any other; one that is gone is a rejected row.
 printf 'tree/c/new\nline.tsv\0gone\0' >names
 run 1 "$load" -q ix-gone -0 --files-from names
-errors <<<'simidx-load: gone: cannot open: No such file or directory; a path from here is expected, as ls shows it'
+errors <<<'simidx-load: gone: cannot open: No such file or directory; a path from here is expected, as ls shows it, in quotes if it has blanks'
 run 0 "$query" get ix-gone --label $'tree/c/new\nline.tsv'
 # The same path twice is the same label.
 run 1 "$load" ix tree/a/1.txt

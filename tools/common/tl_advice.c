@@ -4,6 +4,7 @@
 #include "common/tl_advice.h"
 
 #include "common/tl_example.h"
+#include "common/tl_help.h"
 #include "common/tl_msg.h"
 #include "common/tl_others.h"
 #include "common/tl_path.h"
@@ -15,43 +16,54 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Letters to put in, take away or change to make one word of another; of long ones, the start. */
+/*
+ * Letters to put in, take away, change or exchange with the next one to make one word of another;
+ * of long ones, the start.
+ */
 static size_t edit_distance(const char *a, const char *b)
 {
 	enum { MAX = 31 };
-	size_t n = strlen(a), m = strlen(b), row[MAX + 1], left, above;
+	size_t n = strlen(a), m = strlen(b), d[MAX + 1][MAX + 1], one;
 
 	n = n < MAX ? n : MAX;
 	m = m < MAX ? m : MAX;
-	for (size_t j = 0; j <= m; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= n; i++) {
-		left = row[0];
-		row[0] = i;
-		for (size_t j = 1; j <= m; j++) {
-			above = row[j];
-			row[j] = left + (a[i - 1] != b[j - 1]);
-			if (above + 1 < row[j])
-				row[j] = above + 1;
-			if (row[j - 1] + 1 < row[j])
-				row[j] = row[j - 1] + 1;
-			left = above;
+	for (size_t i = 0; i <= n; i++)
+		for (size_t j = 0; j <= m; j++) {
+			d[i][j] = i ? i : j;
+			if (!i || !j)
+				continue;
+			d[i][j] = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+			one = (d[i - 1][j] < d[i][j - 1] ? d[i - 1][j] : d[i][j - 1]) + 1;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    d[i - 2][j - 2] + 1 < one)
+				one = d[i - 2][j - 2] + 1;
+			if (one < d[i][j])
+				d[i][j] = one;
 		}
-	}
-	return row[m];
+	return d[n][m];
+}
+
+/* So many letters are another word. */
+#define OTHER_WORD 3
+
+/* How near a word is to another; OTHER_WORD = it is not. */
+static size_t distance_of(const char *word, const char *other)
+{
+	size_t n = strlen(word), distance = edit_distance(word, other);
+
+	/* "full" is not "null", nor "scan" "plan". */
+	if (*word != *other && (distance > 1 || (n < 5 && strlen(other) == n)))
+		return OTHER_WORD;
+	return distance < (n < 4 ? 2 : OTHER_WORD) ? distance : OTHER_WORD;
 }
 
 const char *tl_nearest_word(const char *word, const char *const *words)
 {
 	const char *nearest = NULL;
-	size_t n = strlen(word), distance;
-	size_t best = n < 4 ? 2 : 3; /* so many letters are another word */
+	size_t best = OTHER_WORD, distance;
 
 	for (; *words; words++) {
-		distance = edit_distance(word, *words);
-		/* "full" is not "null", nor "scan" "plan". */
-		if (*word != **words && (distance > 1 || (n < 5 && strlen(*words) == n)))
-			continue;
+		distance = distance_of(word, *words);
 		if (distance < best) {
 			best = distance;
 			nearest = *words;
@@ -68,30 +80,31 @@ const char *tl_nearest_file(const char *path)
 	static char nearest[NAME_MAX + 1];
 	static int n_looked;
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	const char *words[2] = { NULL };
 	char parent[PATH_MAX];
 	const struct dirent *entry;
 	DIR *directory;
-	int is_found = 0;
+	size_t best = OTHER_WORD, distance;
+	int longer;
 
 	tl_path_parent(path, parent, sizeof(parent));
 	directory = *name && n_looked++ < MOST_LOOKED ? opendir(parent) : NULL;
-	while (directory && !is_found && (entry = readdir(directory)) != NULL) {
-		words[0] = entry->d_name;
-		is_found = *entry->d_name != '.' && strcmp(entry->d_name, name) != 0 &&
-			   tl_nearest_word(name, words);
-		if (is_found)
+	while (directory && (entry = readdir(directory)) != NULL) {
+		if (*entry->d_name == '.' || strcmp(entry->d_name, name) == 0)
+			continue;
+		distance = distance_of(name, entry->d_name);
+		/* A letter is rather missing than one too many; and always the same. */
+		longer = (int)strlen(entry->d_name) - (int)strlen(nearest);
+		if (distance < best ||
+		    (distance < OTHER_WORD && distance == best &&
+		     (longer > 0 || (!longer && strcmp(entry->d_name, nearest) < 0)))) {
+			best = distance;
 			snprintf(nearest, sizeof(nearest), "%s", entry->d_name);
+		}
 	}
 	if (directory)
 		closedir(directory);
-	return is_found ? nearest : NULL;
+	return best < OTHER_WORD ? nearest : NULL;
 }
-
-/* Those of simidx-query. */
-#define QUERY_COMMANDS \
-	"search get dump export pairs clusters stats verify backup compact repair delete idf " \
-	"similar review"
 
 /*
  * The option that is a part of a word, or what that is to other programs: "min-similarity" has
@@ -125,6 +138,25 @@ static void read_word(const char *spelled, char word[64])
 		*c = *c == '_' ? '-' : (char)tolower(*c);
 }
 
+/* The option that is so called, but for case and dashes; or NULL. */
+static const char *find_spelt(const char *word, const char *const *names)
+{
+	while (*names && !tl_others_list(*names, word))
+		names++;
+	return *names;
+}
+
+/* The option that a word is, or is to other programs, or what to do instead; 0 if none is known. */
+static int look_up(const char *word, const char *const *names, const char **nearest,
+		   const char **instead)
+{
+	*nearest = find_spelt(word, names);
+	*instead = *nearest ? NULL : tl_others_instead(word, names);
+	if (!*nearest && !*instead)
+		*nearest = tl_others_name(word, names);
+	return *nearest || *instead;
+}
+
 int tl_means_other(const char *spelled, const char *const *names)
 {
 	char word[64];
@@ -143,42 +175,38 @@ int tl_means_other(const char *spelled, const char *const *names)
 static int refuse_as(const char *spelled, size_t n, const char *nearest, const char *instead,
 		     int is_sure)
 {
-	static char right[64];
+	char right[64] = "";
 	int shown = n <= 2 ? (int)n : (int)strlen(spelled); /* of a letter, no value */
-	int is_quoted = !nearest && strncmp(instead, "'-", 2) == 0;
 	const char *before = n == 1 ? " " : "", *dash = n == 1 ? "-" : "";
-	const char *index = is_quoted && !strncmp(instead, "'--against'", 11) ?
-				    tl_example_find("index") : NULL;
-	int may_mend = is_sure && (nearest || (is_quoted && !spelled[n]));
 
 	if (nearest)
 		snprintf(right, sizeof(right), "%s--%s%s", before, nearest, n == 2 ? " " : "");
-	else if (is_quoted)
+	else if (strncmp(instead, "'-", 2) == 0)
 		snprintf(right, sizeof(right), "%s%.*s", before, (int)strcspn(instead + 1, "'"),
 			 instead + 1);
-	/* What was given need not be given again. */
-	may_mend = may_mend && !tl_example_find(right + strlen(before) + 2);
-	if (index)
-		tl_example_mend(index, strcspn(index, "="), right);
-	else if (may_mend)
-		tl_example_mend(spelled, n, right);
-	if (index || may_mend)
-		tl_example_is(NULL);
-	else if (!nearest && strncmp(instead, "'simidx", 7) == 0)
+	else if (strncmp(instead, "'simidx", 7) == 0)
 		tl_example_is(instead + 1);
+	/* What was given need not be given again. */
+	if (*right && is_sure && !tl_example_find(right + strlen(before) + 2))
+		tl_example_mend(spelled, n, right);
 	if (nearest)
 		return tl_usage_error("unknown option '%s%.*s'; is --%s meant?", dash, shown,
 				      spelled, nearest);
 	return tl_usage_error("unknown option '%s%.*s'; %s", dash, shown, spelled, instead);
 }
 
-/* Add options whose names begin so to a list. Returns their number. */
+int tl_refuse_meant(const char *spelled, const char *meant)
+{
+	return refuse_as(spelled, strcspn(spelled, "="), meant, NULL, 1);
+}
+
+/* List the options whose names begin so; returns their number. */
 static size_t list_so(const char *begins, size_t n, const char *const *names, char *out,
 		      size_t size)
 {
-	size_t used = strlen(out), found = 0;
+	size_t used = 0, found = 0;
 
-	for (; *names; names++) {
+	for (; n && *names; names++) {
 		if (strncmp(*names, begins, n) != 0)
 			continue;
 		found++;
@@ -189,57 +217,32 @@ static size_t list_so(const char *begins, size_t n, const char *const *names, ch
 	return found;
 }
 
-/* Without it a command would do what was not to be done: no line without it is right. */
-static void refuse_without(const char *name)
+void tl_refuse_name(const char *spelled, const char *const *names)
 {
-	if (tl_others_list("dry-run simulate no-act pretend no-update read-only test percent limit "
-			   "head max-count mark tag annotate add-column", name))
-		tl_example_is("");
-}
-
-/* Whether what stands behind a word is a value as that option has it. */
-static int fits_value(const char *nearest, const char *next)
-{
-	return next && ((isdigit((unsigned char)*next) && access(next, F_OK)) ||
-			(tl_path_is_index(next) && tl_others_list("index against", nearest)));
-}
-
-void tl_refuse_name(const char *spelled, const char *next, const char *const *names)
-{
-	static char tells[96];
-	size_t length = strcspn(spelled, "="), begins;
-	const char *nearest, *instead;
+	size_t length = strcspn(spelled, "=");
 	char word[64], could[512] = "";
+	const char *nearest, *instead;
 	int is_sure;
 
-	begins = length < 3 ? 0 : list_so(spelled + 2, length - 2, names, could, sizeof(could));
 	read_word(spelled, word);
-	instead = tl_others_instead(word, names);
-	nearest = tl_others_find(word, strlen(word), names);
-	if (!nearest)
-		nearest = tl_others_name(word, names);
-	if (!nearest && !instead && tl_others_list(QUERY_COMMANDS, word)) {
-		snprintf(tells, sizeof(tells), "'simidx-query help %.32s' tells of that command",
-			 word);
-		instead = tells;
-	}
-	if (!nearest && !instead && !tl_others_have(word))
-		nearest = tl_nearest_word(word, names);
-	is_sure = nearest || instead;
-	if (!is_sure && !tl_others_have(word))
-		look_at_parts(word, names, &nearest, &instead);
-	is_sure = is_sure || (nearest && fits_value(nearest, strchr(spelled, '=') ?
-							     strchr(spelled, '=') + 1 : next));
-	refuse_without(word);
-	if (begins > 1 && !instead && !tl_others_name(word, names)) {
-		tl_example_is("");
+	is_sure = look_up(word, names, &nearest, &instead);
+	if (!is_sure && list_so(spelled + 2, length - 2, names, could, sizeof(could)) > 1) {
 		tl_usage_error("option '%s' could be %s", spelled, could);
-	} else if (nearest && strncmp(word, "no-", 3) == 0 && strcmp(nearest, word + 3) == 0)
+		return;
+	}
+	if (!is_sure && !tl_others_have(word)) {
+		nearest = tl_nearest_word(word, names);
+		is_sure = nearest != NULL;
+		if (!is_sure)
+			look_at_parts(word, names, &nearest, &instead);
+	}
+	if (nearest && strncmp(word, "no-", 3) == 0 && strcmp(nearest, word + 3) == 0)
 		tl_usage_error("unknown option '%s'; it is so without --%s", spelled, nearest);
 	else if (nearest || instead)
 		refuse_as(spelled, length, nearest, instead, is_sure);
 	else
-		tl_usage_error("unknown option '%s'; -h lists what there is", spelled);
+		tl_usage_error("unknown option '%s'; there are: %s", spelled,
+			       tl_help_tasks(tl_example_command()));
 }
 
 /* Whether a word is a character between columns, alone or behind a letter. */
@@ -250,26 +253,16 @@ static int is_delimiter(const char *word)
 	return n && n < sizeof("-d,") && strchr(",;|:\t", word[n - 1]);
 }
 
-void tl_refuse_letter(int letter, const char *spelled, const char *next, const char *const *names,
-		      const char *letters)
+void tl_refuse_letter(int letter, const char *spelled, const char *next, const char *const *names)
 {
 	const char *nearest = is_delimiter(next) ? tl_others_find("delimiter", 9, names) : NULL;
 	const char *instead = NULL, *name;
-	char could[512] = "", alone[3] = { '-', (char)letter }, lower = (char)tolower(letter);
+	char alone[3] = { '-', (char)letter };
 
 	if (tl_refuse_long(next, names))
 		return;
-	for (int i = 0; !nearest && !instead && (name = tl_others_letter(letter, i)); i++) {
-		nearest = tl_others_name(name, names);
-		if (!nearest)
-			nearest = tl_others_find(name, strlen(name), names);
-		instead = tl_others_instead(name, names);
-		if (instead)
-			refuse_without(name);
-	}
-	if (isalpha(letter) && strchr(letters, letter ^ ('a' ^ 'A')))
-		snprintf(could, sizeof(could), "-%c", letter ^ ('a' ^ 'A'));
-	list_so(&lower, 1, names, could, sizeof(could));
+	for (int i = 0; !nearest && !instead && (name = tl_others_letter(letter, i)); i++)
+		look_up(name, names, &nearest, &instead);
 	if (isdigit(letter) && !instead)
 		tl_usage_error("unknown option '-%c'; '--' goes before arguments that begin with "
 			       "'-'",
@@ -278,10 +271,8 @@ void tl_refuse_letter(int letter, const char *spelled, const char *next, const c
 		refuse_as(spelled ? spelled : alone, spelled && *spelled != '-' ? 1 : 2, nearest,
 			  instead, 1);
 	else
-		tl_usage_error("unknown option '-%c'; %s%s%s", letter,
-			       strchr(could, ',') ? "is one of these meant? " :
-			       *could		  ? "is " : "-h lists what there is",
-			       could, *could && !strchr(could, ',') ? " meant?" : "");
+		tl_usage_error("unknown option '-%c'; there are: %s", letter,
+			       tl_help_tasks(tl_example_command()));
 }
 
 int tl_refuse_long(const char *word, const char *const *names)
@@ -295,14 +286,11 @@ int tl_refuse_long(const char *word, const char *const *names)
 	read_word(spelled, name);
 	if (strcmp(name, "name") == 0 || strcmp(name, "iname") == 0)
 		strcpy(name, "glob"); /* of find(1) */
-	nearest = tl_others_find(name, strlen(name), names);
-	if (!nearest)
-		nearest = tl_others_name(name, names);
-	instead = tl_others_instead(name, names);
-	return nearest || instead ? refuse_as(word, strcspn(word, "="), nearest, instead, 1) : 0;
+	return look_up(name, names, &nearest, &instead) ?
+		       refuse_as(word, strcspn(word, "="), nearest, instead, 1) : 0;
 }
 
-const char *tl_nearest_value(const char *value, const char *const *words)
+const char *tl_known_value(const char *value, const char *const *words)
 {
 	/* What others call it; of several the first that is among the words. */
 	static const struct {
@@ -323,22 +311,31 @@ const char *tl_nearest_value(const char *value, const char *const *words)
 		if (tl_others_list(others[i].theirs, value) &&
 		    tl_others_find(others[i].ours, strlen(others[i].ours), words))
 			return others[i].ours;
-	for (size_t i = 0; words[i]; i++)
-		if (tl_others_list(words[i], value))
-			return words[i];
-	return tl_nearest_word(value, words);
+	return find_spelt(value, words);
 }
 
-int tl_refuse_word(const char *word)
+const char *tl_nearest_value(const char *value, const char *const *words)
 {
+	const char *known = tl_known_value(value, words);
+
+	return known ? known : tl_nearest_word(value, words);
+}
+
+int tl_refuse_word(const char *word, const char *next)
+{
+	int is_query = tl_others_list("search get dump export pairs clusters stats verify backup "
+				      "compact repair delete idf similar review", word);
 	const char *told =
 		access(word, F_OK) == 0		     ? NULL :
 		strcmp(word, "help") == 0	     ? "--help prints what there is" :
 		strcmp(word, "load") == 0	     ? "simidx-load INDEX INPUT loads" :
-		tl_others_list(QUERY_COMMANDS, word) ? "it is a command of simidx-query" :
+		is_query			     ? "it is a command of simidx-query" :
+		tl_others_list("compare diff", word) ? "'simidx-query similar A B' compares texts" :
 		tl_others_list("stream groups find run dedup dup filter unique uniq minhash "
-			       "simhash dups scan add create index init", word) ?
+			       "simhash dups scan add create insert index init", word) ?
 						       "there are no commands" : NULL;
 
+	if (told && is_query && next && tl_path_is_index(next))
+		tl_example_is_of("simidx-query");
 	return told ? tl_usage_error("there is no file '%s'; %s", word, told) : 0;
 }

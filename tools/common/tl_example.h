@@ -2,10 +2,9 @@
 /* Copyright the libsimidx authors */
 
 /*
- * A right command line to show to who has typed a wrong one: what was typed with the mistake
- * mended, if it is known what was meant; else without the option that is refused, and without its
- * value. Where that is not right, the shortest one of the command, made of its table, with the
- * options, indexes and files that were given; none if it is not known which options are wrong.
+ * A right command line to show to who has typed a wrong one: all that was typed, with the mistake
+ * mended or with what is missing. None is shown if anything would have to be left out, or if the
+ * word behind an option may be its value or not.
  */
 
 #ifndef TL_EXAMPLE_H
@@ -14,40 +13,40 @@
 #include "common/tl_options.h"
 
 /**
- * From now on each tl_usage_error() shows a line of this command, or of that of its commands which
- * was given.
+ * From now on each tl_usage_error() may show a line of this command.
  *
  * @param argv  what was typed after argv[0], ending with NULL; borrowed, and may be reordered
  */
 void tl_example_set(const struct tl_command *command, char **argv);
 
+/** The command that was typed. */
+const struct tl_command *tl_example_command(void);
+
+/** Whether the command has an option of this name. */
+int tl_example_has(const char *name);
+
 /** The option of this name that was given, as it was typed; NULL = none. */
 const char *tl_example_find(const char *name);
-
-/** Whether a file or directory was given that can be read, and is no index. */
-int tl_example_has_input(void);
-
-/**
- * What was typed is right without an option, unless it is mended; NULL = all is right so far.
- *
- * @param word    the word of argv; borrowed
- * @param letter  which one of its letters, or 0 if it is one by name
- */
-void tl_example_refuse(const char *word, int letter);
-
-/** Each option and its value is right by itself: what is refused later may be any of them. */
-void tl_example_options_read(void);
 
 /**
  * What was typed is right with something else in one place; for the next tl_usage_error().
  *
  * @param at     where it stands, in a word of argv; NULL = before all words
  * @param n      bytes of it
- * @param right  what stands there instead; borrowed. If it ends with a blank, the rest of the word
- *               is a word of its own. What was the value of the word, and would be none of an
- *               option that takes none, is left out
+ * @param right  what stands there instead; copied. If it ends with a blank, the rest of the word
+ *               is a word of its own. An option that needs a value and has none is shown with what
+ *               the value is called
  */
 void tl_example_mend(const char *at, size_t n, const char *right);
+
+/** The same, of the long option of this name, which was given. */
+void tl_example_mend_option(const char *name, const char *right);
+
+/** What was typed is right with the operands that are missing behind it. */
+void tl_example_complete(void);
+
+/** The same words are right behind the name of another program. */
+void tl_example_is_of(const char *program);
 
 /** Another command line is right; of what follows, up to a quote; "" = none. Borrowed. */
 void tl_example_is(const char *line);

@@ -170,21 +170,34 @@ void tl_help_commands(FILE *out, const struct tl_command *program)
 		fprintf(out, "  %-8s  %s\n", (*c)->name, (*c)->summary);
 }
 
+const char *tl_help_tasks(const struct tl_command *command)
+{
+	static char list[512];
+	struct tl_rows rows = { .row = { command->options } };
+	const struct tl_option *row;
+	size_t used = 0;
+
+	if (command->tasks)
+		return command->tasks;
+	while ((row = tl_rows_next(&rows)))
+		if (row->kind >= TL_KIND_FLAG && used < sizeof(list))
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s--%s%s%s",
+						 used ? ", " : "", row->name, row->value ? " " : "",
+						 row->value ? row->value : "");
+	return used || !command->program ? list : tl_help_tasks(command->program);
+}
+
 /* What may be asked of every command is told in full with the program alone. */
 static void print_shared(FILE *out, const struct tl_command *command, int full)
 {
-	struct tl_rows rows = { .row = { command->program->options } };
-	const struct tl_option *row;
-	char text[1024] = "Options of every command:";
+	char text[1024];
 
 	if (full) {
 		print_table(out, command->program->options, "Options of every command", 1);
 		return;
 	}
-	while ((row = tl_rows_next(&rows)))
-		if (row->kind >= TL_KIND_FLAG &&
-		    strlen(text) + strlen(row->name) + 6 < sizeof(text))
-			sprintf(text + strlen(text), " --%s", row->name);
+	snprintf(text, sizeof(text), "Options of every command: %s",
+		 tl_help_tasks(command->program));
 	put_wrapped(out, text, 0);
 }
 

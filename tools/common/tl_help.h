@@ -23,6 +23,9 @@ int tl_help_print(const struct tl_command *command, int full);
 /** Print the "Usage:" line of a program or command. */
 void tl_help_usage(FILE *out, const struct tl_command *command);
 
+/** What a command can do, and what to type for it: what its table says of that, or its options. */
+const char *tl_help_tasks(const struct tl_command *command);
+
 /** Print the commands of a program, a line each with what they do. */
 void tl_help_commands(FILE *out, const struct tl_command *program);
 

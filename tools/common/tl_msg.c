@@ -120,15 +120,18 @@ void tl_notice(const char *format, ...)
 /* What to type: a right command line, and where the others are. */
 static void print_right(void)
 {
-	char example[MESSAGE_SIZE] = "";
+	char example[MESSAGE_SIZE] = "", help[64];
 
+	snprintf(help, sizeof(help), "%s%s%s --help", program_name, command_name ? " " : "",
+		 command_name ? command_name : "");
 	if (write_example)
 		write_example(example, sizeof(example));
 	fputs("Try '", stderr);
 	tl_path_hide_passwords(example);
 	tl_put_message(stderr, example, strlen(example));
-	fprintf(stderr, "%s%s%s%s --help'.\n", *example ? "', or '" : "", program_name,
-		command_name ? " " : "", command_name ? command_name : "");
+	if (strcmp(example, help))
+		fprintf(stderr, "%s%s", *example ? "', or '" : "", help);
+	fputs("'.\n", stderr);
 }
 
 int tl_usage_error(const char *format, ...)

@@ -3,6 +3,8 @@
 
 #include "common/tl_number.h"
 
+#include "common/tl_msg.h"
+#include "common/tl_options.h"
 #include "common/tl_utf8.h"
 
 #include <stdio.h>
@@ -221,4 +223,23 @@ int tl_parse_fingerprint(const char *s, size_t n, unsigned bits, const char *wha
 	}
 	*out = value;
 	return 0;
+}
+
+/* ---- values that are read elsewhere ---- */
+
+int tl_option_number(const char *name, const char *text, uint64_t min, uint64_t max,
+		     uint64_t *out)
+{
+	if (!tl_parse_decimal(text, strlen(text), max, out) && *out >= min)
+		return 0;
+	return tl_usage_error("%s: expected a number in %llu..%llu, found '%s'", name,
+			      (unsigned long long)min, (unsigned long long)max, text);
+}
+
+int tl_check_distances(int radius, int accept)
+{
+	if (radius < 0 || accept < 0)
+		return 0;
+	return tl_usage_error("--radius asks for the plain distance, which --accept has no use "
+			      "for");
 }

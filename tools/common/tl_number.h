@@ -80,4 +80,19 @@ unsigned tl_hex_width(unsigned bits);
 int tl_parse_fingerprint(const char *s, size_t n, unsigned bits, const char *what,
 			 uint64_t *out, char *reason, size_t size);
 
+/**
+ * An unsigned decimal value in min..max; anything else is told on stderr.
+ *
+ * @param name  the option, such as "--limit"
+ * @return 0, or TL_TROUBLE after a message
+ */
+int tl_option_number(const char *name, const char *text, uint64_t min, uint64_t max,
+		     uint64_t *out);
+
+/**
+ * Refuse --radius and --accept together; each is -1 if it is not given. Returns 0, or TL_TROUBLE
+ * with a message.
+ */
+int tl_check_distances(int radius, int accept);
+
 #endif /* TL_NUMBER_H */

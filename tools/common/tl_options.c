@@ -153,7 +153,11 @@ static int refuse_number(const struct tl_option *row, const char *text, int is_a
 		tl_example_mend(text, strlen(text), what);
 		return tl_usage_error("--%s: found '%s'; is %s meant?", row->name, text, what);
 	}
-	if (access(text, F_OK) == 0) {
+	if (row->letter == 'k' && isalpha((unsigned char)*text) && tl_example_has("text-field")) {
+		without = "; a field is named by ";
+		what = "--text-field";
+		tl_example_mend_option(row->name, what);
+	} else if (access(text, F_OK) == 0) {
 		without = IS_NAME;
 		what = "the value is missing";
 	}
@@ -195,14 +199,27 @@ static int set_number(const struct tl_option *row, void *to, const char *text)
 	return 0;
 }
 
+/* Another option of the command, one of whose words a value is to other programs; or NULL. */
+static const struct tl_option *takes_word(const struct tl_option *row, const char *text)
+{
+	const struct tl_option *other;
+	struct tl_rows rows = { .row = { tl_example_command()->options } };
+
+	while ((other = tl_rows_next(&rows)))
+		if (other->kind == TL_KIND_WORD && other != row &&
+		    tl_known_value(text, other->words))
+			return other;
+	return NULL;
+}
+
 static int set_word(const struct tl_option *row, void *to, const char *text)
 {
+	const struct tl_option *other;
 	char known[256] = "";
-	const char *meant;
+	const char *meant, *instead;
 	/* Of output, for which other programs have it, --json is the option. */
 	int may_be_output = row->letter == 'F' && tl_others_list("json", text) &&
 			    strcmp(tl_program(), "simidx-load");
-	int is_export;
 
 	for (unsigned i = 0; row->words[i]; i++) {
 		if (strcmp(text, row->words[i]) == 0) {
@@ -213,17 +230,18 @@ static int set_word(const struct tl_option *row, void *to, const char *text)
 			 i ? ", " : "", row->words[i]);
 	}
 	meant = tl_nearest_value(text, row->words);
-	is_export = !meant && strcmp(known, "hbase-sequence") == 0;
+	instead = meant ? NULL : tl_others_instead(text, row->words);
+	other = meant || instead ? NULL : takes_word(row, text);
+	if (other)
+		return tl_usage_error("--%s: expected one of %s, found '%s'; is --%s %s meant?",
+				      row->name, known, text, other->name,
+				      tl_known_value(text, other->words));
 	if (meant && !may_be_output)
 		tl_example_mend(text, strlen(text), meant);
-	if (is_export)
-		tl_example_is("simidx-query dump INDEX");
 	return tl_usage_error("--%s: expected one of %s, found '%s'%s%s%s%s", row->name, known,
-			      text, meant ? "; is " : "", meant ? meant : "",
-			      meant ? " meant?" : "",
+			      text, meant ? "; is " : instead ? "; " : "",
+			      meant ? meant : instead ? instead : "", meant ? " meant?" : "",
 			      may_be_output ? " --json is about what is printed" :
-			      is_export	    ? "; dump prints columns, and "
-								 "--json objects" :
 			      !meant && access(text, F_OK) == 0 ? IS_NAME "the value is missing" :
 								  "");
 }
@@ -295,19 +313,22 @@ static int has_index_before(char **argv)
 static void refuse(const struct tl_command *command, struct slots *slots, int c, char **argv)
 {
 	const char *spelled = argv[optind - 1], *names[MAX_OPTIONS + 1];
-	const struct tl_unknown unknown = { command, names, slots->shorts, optopt, argv + optind };
+	const struct tl_unknown unknown = { command, names, optopt, argv + optind };
+	char right[512];
 
 	list_names(slots, names);
 	if (c == ':') {
-		tl_usage_error("option '%s' needs a value: %s %s", spelled, spelled,
-			       find_slot(slots, optopt)->row->value);
+		snprintf(right, sizeof(right), "%s %s", spelled,
+			 find_slot(slots, optopt)->row->value);
+		tl_example_mend(spelled, strlen(spelled), right);
+		tl_usage_error("option '%s' needs a value: %s", spelled, right);
 	} else if (optopt >= BY_NAME) {
-		/* What a flag is about are operands behind INDEX, unless it is only turned on. */
+		/* What a flag is about are operands, behind INDEX, unless it is only turned on. */
 		const char *value = strchr(spelled, '=');
 
-		if (!command->program || tl_others_list("true yes on", value + 1))
+		if (tl_others_list("true yes on", value + 1))
 			tl_example_mend(value, strlen(value), "");
-		else if (has_index_before(argv))
+		else if (command->program ? has_index_before(argv) : !access(value + 1, F_OK))
 			tl_example_mend(value, 1, " ");
 		tl_usage_error("option '%s' takes no value: --%s", spelled,
 			       find_slot(slots, optopt)->row->name);
@@ -327,7 +348,7 @@ static int is_misread(const struct slots *slots, const struct tl_option *row, ch
 	list_names(slots, names);
 	if (!tl_means_other(spelled, names))
 		return 0;
-	tl_refuse_name(spelled, argv[optind], names);
+	tl_refuse_name(spelled, names);
 	return 1;
 }
 
@@ -375,10 +396,9 @@ static int may_be_operand(const struct tl_command *command, const char *value)
 static int refuse_missing(const char *prefix, int length, const char *word, const char *advice)
 {
 	if (taken.name)
-		tl_example_options_read();
-	if (taken.name)
 		return tl_usage_error("%s%.*s is missing: --%s has taken '%s'", prefix, length,
 				      word, taken.name, taken.value);
+	tl_example_complete();
 	return tl_usage_error("%s%.*s is missing%s", prefix, length, word, advice);
 }
 
@@ -392,17 +412,22 @@ int tl_refuse_no_input(void)
 
 int tl_refuse_no_index(void)
 {
-	if (!taken.name)
-		tl_example_mend(NULL, 0, "INDEX");
-	return refuse_missing("", 5, "INDEX", ": it comes before INPUT");
+	if (taken.name)
+		return refuse_missing("", 5, "INDEX", "");
+	tl_example_mend(NULL, 0, "INDEX");
+	return tl_usage_error("INDEX is missing: it comes before INPUT");
 }
 
 /* What an operand that is one too many may be meant to be. */
 static const char *advise_more(const struct tl_command *command, const char *word)
 {
-	if (strcmp(command->name, "review") == 0)
-		return strstr(word, ".htm") ? "; --html PAGE writes a page" :
-					      "; --row NAME shows the pairs of a row";
+	if (strcmp(command->name, "review") == 0) {
+		int is_page = strstr(word, ".htm") != NULL;
+
+		tl_example_mend(word, 0, is_page ? "--html " : "--row ");
+		return is_page ? "; --html PAGE writes a page" :
+				 "; --row NAME shows the pairs of a row";
+	}
 	return command->most != 1 || !access(word, F_OK) ? "" :
 	       word[strspn(word, "0123456789")] ? "; results go to standard output: > FILE" :
 		       "; 'simidx-query get --id INDEX N' looks a document up";
@@ -417,7 +442,7 @@ static int check_operands(const struct tl_command *command, int n, char **operan
 
 	if (command->program)
 		snprintf(prefix, sizeof(prefix), "%s: ", command->name);
-	if (n > command->most && command->most == 1 && tl_path_is_file(operands[0]) &&
+	if (n > command->most && strcmp(word, "INDEX") == 0 && tl_path_is_file(operands[0]) &&
 	    tl_path_is_file(operands[1]))
 		return tl_usage_error("%s'%s' is a file and no index; simidx-dedup compares files",
 				      prefix, operands[0]);
@@ -486,16 +511,18 @@ static int refuse_spoken(const struct tl_option *row, const char *next)
 			      optarg, next);
 }
 
-/* The word of the option that getopt_long() has just read. */
-static const char *word_of(int c, char **argv)
+/* An option that has been taken for the value of the one before it. */
+static int refuse_option(const struct tl_option *row, char **argv)
 {
-	const char *now = argv[optind], *last = argv[optind - 1];
-	int letter = c == '?' && optopt < BY_NAME ? optopt : 0;
+	char right[64];
 
-	if (letter && now && *now == '-' && strchr(now, letter) &&
-	    (*last != '-' || last[strlen(last) - 1] != letter))
-		return now;
-	return c != '?' && c != ':' && optarg == last ? argv[optind - 2] : last;
+	if (!optarg || optarg != argv[optind - 1] || strncmp(optarg, "--", 2) != 0 ||
+	    !tl_example_has(optarg + 2))
+		return 0;
+	snprintf(right, sizeof(right), "%s ", row->value);
+	tl_example_mend(optarg, 0, right);
+	return tl_usage_error("option '--%s' needs a value: --%s %s", row->name, row->name,
+			      row->value);
 }
 
 static int take_all(const struct tl_command *command, struct slots *slots, int argc,
@@ -506,7 +533,6 @@ static int take_all(const struct tl_command *command, struct slots *slots, int a
 
 	while ((c = getopt_long(argc, argv, slots->shorts, slots->longs, NULL)) != -1) {
 		slot = c == '?' || c == ':' ? NULL : find_slot(slots, c);
-		tl_example_refuse(word_of(c, argv), c == '?' && optopt < BY_NAME ? optopt : 0);
 		if (!slot) {
 			refuse(command, slots, c, argv);
 			return TL_TROUBLE;
@@ -520,7 +546,8 @@ static int take_all(const struct tl_command *command, struct slots *slots, int a
 		if (slot->given && !*(const char **)(void *)slot->given)
 			*(const char **)(void *)slot->given = slot->row->name;
 		slot->is_given = 1;
-		if (refuse_second(slot, optarg) || set(slot, optarg) ||
+		if (refuse_option(slot->row, argv) ||
+		    refuse_second(slot, optarg) || set(slot, optarg) ||
 		    (slot->row->kind == TL_KIND_COUNT && refuse_spoken(slot->row, argv[optind])))
 			return TL_TROUBLE;
 		if (optarg &&
@@ -530,13 +557,10 @@ static int take_all(const struct tl_command *command, struct slots *slots, int a
 			taken.value = optarg;
 		}
 	}
-	tl_example_refuse(NULL, 0);
 	tell_earlier(slots);
 	if (command->commands)
 		return TL_PROCEED;
-	c = check_operands(command, argc - optind, argv + optind);
-	tl_example_options_read();
-	return c;
+	return check_operands(command, argc - optind, argv + optind);
 }
 
 int tl_parse(const struct tl_command *command, void *options, void *shared, int argc,
@@ -573,23 +597,4 @@ const struct tl_command *tl_find_command(const struct tl_command *program, const
 		if (strcmp((*c)->name, name) == 0)
 			return *c;
 	return NULL;
-}
-
-/* ---- values that are read elsewhere ---- */
-
-int tl_option_number(const char *name, const char *text, uint64_t min, uint64_t max,
-		     uint64_t *out)
-{
-	if (!tl_parse_decimal(text, strlen(text), max, out) && *out >= min)
-		return 0;
-	return tl_usage_error("%s: expected a number in %llu..%llu, found '%s'", name,
-			      (unsigned long long)min, (unsigned long long)max, text);
-}
-
-int tl_check_distances(int radius, int accept)
-{
-	if (radius < 0 || accept < 0)
-		return 0;
-	return tl_usage_error("--radius asks for the plain distance, which --accept has no use "
-			      "for");
 }

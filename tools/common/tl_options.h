@@ -183,11 +183,12 @@ struct tl_command {
 	const char *name;     /* as it is typed */
 	const char *operands; /* such as "INDEX [QUERY]..."; NULL = none */
 	int least, most;      /* how many of them there may be */
-	/*
-	 * What stands behind the name in the shortest right command line. INDEX, INPUT, FILE and
-	 * QUERY may be what was given; "[--flag]" stands there if it was given.
-	 */
+	/* What stands behind the name in the shortest right command line; of what is in capitals
+	   nothing may be missing. */
 	const char *shortest;
+	/* What it can do, each with what to type, for who has typed an unknown option; NULL = its
+	   options are listed. */
+	const char *tasks;
 	const char *summary;  /* what it does, in a few words, without a full stop */
 	const char *about;    /* what it does, in paragraphs; or NULL */
 	const struct tl_option *options;
@@ -236,20 +237,5 @@ const struct tl_option *tl_rows_next(struct tl_rows *rows);
 
 /** The command of this name, or NULL. */
 const struct tl_command *tl_find_command(const struct tl_command *program, const char *name);
-
-/**
- * An unsigned decimal value in min..max; anything else is told on stderr.
- *
- * @param name  the option, such as "--limit"
- * @return 0, or TL_TROUBLE after a message
- */
-int tl_option_number(const char *name, const char *text, uint64_t min, uint64_t max,
-		     uint64_t *out);
-
-/**
- * Refuse --radius and --accept together; each is -1 if it is not given. Returns 0, or TL_TROUBLE
- * with a message.
- */
-int tl_check_distances(int radius, int accept);
 
 #endif /* TL_OPTIONS_H */

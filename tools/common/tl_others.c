@@ -13,7 +13,8 @@
 static const struct {
 	const char *ours, *theirs;
 } other_names[] = {
-	{ "similarity", "threshold jaccard cutoff score min-score" },
+	{ "similarity",
+	  "threshold jaccard cutoff score min-score min-similarity near fuzzy strict" },
 	{ "radius", "distance hamming k max-distance fuzziness tolerance bit-diff" },
 	{ "nearest", "top knn top-k" },
 	{ "identical", "exact checksum same" },
@@ -23,22 +24,26 @@ static const struct {
 	{ "delimiter", "sep separator field-separator" },
 	{ "format", "input-format json-lines" },
 	{ "threads", "jobs workers num-proc cores nproc parallel num-workers" },
-	{ "memory", "ram buffer-size" }, { "tmpdir", "work-dir temporary-directory cache-dir" },
-	{ "drop-list", "delete move interactive trash remove to-delete rm list omit-first "
+	{ "memory", "ram buffer-size" },
+	{ "tmpdir", "work-dir temp temp-dir temporary-directory cache-dir" },
+	{ "drop-list", "delete move interactive trash remove to-delete rm list omit-first drops "
 		       "delete-duplicates" },
 	{ "files-from", "file-list" }, { "max-bytes", "max-size size-limit" },
 	{ "recursive", "recurse" }, { "hidden", "all-files" },
-	{ "exclude", "ignore filter skip" }, { "null", "print0 zero" }, { "keep", "order" },
+	{ "stream", "streaming filter uniq new" },
+	{ "exclude", "ignore filter skip" }, { "null", "print0 zero" },
 	{ "prefer", "original protect keep-in keep-dir" },
-	{ "index", "db state cache index-dir seen history previous" },
-	{ "against", "compare base exclude-index not-in reference isolate compare-dest" },
-	{ "resume", "continue" }, { "stream", "streaming" },
+	{ "index", "db state cache index-dir seen history previous save save-index new-index "
+		   "load-index" },
+	{ "against",
+	  "compare base baseline old exclude-index not-in reference isolate compare-dest" },
+	{ "resume", "continue" },
 	{ "output", "output-file out output-to out-file" },
-	{ "output-dir", "outdir" }, { "dups", "removed" }, { "evidence", "explain why" },
+	{ "output-dir", "outdir" }, { "dups", "removed dropped" }, { "evidence", "explain why" },
 	{ "summary", "report stats" }, { "help", "usage" },
 	{ "quiet", "silent" }, { "json", "output-format" },
-	{ "limit", "max head max-count size hits" }, { "sample", "limit" },
-	{ "documents", "docs rows size" }, { "newer-than", "since" },
+	{ "limit", "max head max-count hits" },
+	{ "documents", "docs rows" }, { "newer-than", "since" },
 	{ "older-than", "before" }, { "grams", "ngram ngrams ngram-size shingle" },
 	{ "stem", "lang" },
 	{ "min-tokens", "min-length min-words" },
@@ -49,13 +54,17 @@ static const struct {
 
 /*
  * What other programs have and ours do without, and what to do instead. `needs` is the option of a
- * command without which that would not be true there, or behind '-' one that must be given; or
- * NULL. What stands first in quotes and begins with '-' would be typed in its place.
+ * command without which that would not be true there; behind '-' one that must be given, and behind
+ * ':' the commands; or NULL. What stands first in quotes and begins with '-' would be typed in its
+ * place.
  */
 static const struct {
 	const char *theirs, *needs, *instead;
 } without[] = {
 	{ "output index db", "mode", "the index is the first operand: simidx-load INDEX INPUT" },
+	{ "output out output-file out-file to dest", ":backup", "DEST is the operand after INDEX" },
+	{ "output out output-file out-file", ":compact repair", "NEW is the operand after INDEX" },
+	{ "output out output-file out-file", ":export", "DIR is the operand after INDEX" },
 	{ "output", NULL, "results go to standard output: > FILE" },
 	{ "ext include glob type ext-filter", "files-from",
 	  "find DIR -name '*.txt' | ... --files-from - chooses by names" },
@@ -74,20 +83,43 @@ static const struct {
 	{ "log", "rejects", "--rejects FILE lists rejected rows" },
 	{ "mark tag annotate add-column", "stream",
 	  "no row is marked; --dups FILE lists those left out, and to what they are near" },
-	{ "limit head max-count", "stream",
+	{ "limit head max max-count", "stream",
 	  "head -n N FILE | simidx-dedup -F FORMAT - reads so many rows" },
 	{ "percent", "similarity", "--similarity 0.9 is 90 percent" },
+	{ "distance hamming k max-distance", "similarity",
+	  "--similarity 0.9 is about texts, --radius 3 about fingerprints without texts" },
+	{ "exact checksum same", "-stream", "'--similarity 1' asks for the same words" },
+	{ "duplicates invert inverse", "-stream", "'--dups' lists what is left out" },
+	{ "invert inverse", "dups", "groups are what is near; of --stream --dups lists it" },
+	{ "force overwrite truncate", "output-dir",
+	  "nothing is replaced: name a new FILE or DIR, or remove the old one" },
+	{ "clear reset", "against", "'rm -r INDEX' forgets what was remembered" },
+	{ "diff show view", "evidence",
+	  "--evidence FILE writes pairs, 'simidx-query review FILE' shows them" },
+	{ "mode", "stream", "rows that are new: --stream, or 'simidx-load --mode if-new'" },
+	{ "gpu cuda device", NULL, "no GPU is used; --threads N says how many cores" },
+	{ "config conf", NULL, "no file has options; a script of the shell can" },
+	{ "string sentence phrase", "explain",
+	  "--text reads files: echo 'WORDS' | simidx-query search --text INDEX -" },
+	{ "stats info", "mode", "'simidx-query stats INDEX' tells what is in it" },
+	{ "list ls", "mode", "'simidx-query dump INDEX' lists what is stored" },
+	{ "all", "explain",
+	  "all that are within --radius or --accept are printed; 'simidx-query dump INDEX' "
+	  "prints every document" },
+	{ "in-place", "dry-run", "'simidx-query repair INDEX NEW' makes a new index" },
+	{ "overwrite-new", ":backup compact export repair",
+	  "nothing is replaced: name a place where nothing is, or rm -r it first" },
 	{ "move-to move-dir trash-dir", "drop-list",
 	  "'--drop-list' prints what can be moved: | xargs -d '\\n' mv -t DIR" },
 	{ "link hard-link symlink make-hard-links make-symlinks link-hard link-soft", "drop-list",
 	  "'--drop-list' prints what could be a link, groups also to what; nothing is linked" },
 	{ "no-update read-only dry-run simulate", "-index",
-	  "'--against' in place of --index remembers nothing" },
+	  "--against in place of --index remembers nothing" },
 	{ "dry-run simulate", "-stream", "--stream prints what is new; no input is changed" },
 	{ "ttl expire", "stream",
 	  "nothing is forgotten; of an index with times 'simidx-query delete --older-than' does" },
 	{ "refresh", NULL, "what is committed is found at once" },
-	{ "index-settings settings mapping", NULL, "-h lists what there is" },
+	{ "csv tsv", ":export", "'simidx-query dump INDEX' prints columns, and --json objects" },
 	{ "csv tsv", "prefer", "-F is about rows that are read; '--json' prints objects" },
 	{ "skip-errors", NULL, "rows that cannot be read are skipped, and counted" },
 	{ "ignore-case lower lowercase", NULL, "upper and lower case are one in texts" },
@@ -112,7 +144,8 @@ static const struct {
 	{ "no-hidden", "hidden", "hidden files are left out, unless --hidden is given" },
 	{ "show-size", "prefer", "the last line has the bytes that can be deleted" },
 	{ "sameline", "prefer", "groups have a line for each file; --drop-list prints names" },
-	{ "groups clusters group repeated all-repeated", "prefer", "groups are printed anyway" },
+	{ "groups clusters cluster group repeated all-repeated", "prefer",
+	  "groups are printed anyway" },
 	{ "newest", "prefer", "'--keep newest' chooses the one that stays" },
 	{ "oldest", "prefer", "'--keep oldest' chooses the one that stays" },
 	{ "longest", "prefer", "'--keep longest' is the default" },
@@ -124,7 +157,8 @@ static const struct {
 	{ "duplicates", "dups", "groups are printed anyway; of --stream --dups writes them" },
 	{ "sort", "json", "what is printed has columns: | sort -k 2" },
 	{ "jsonl ndjson", "delimiter", "'-F jsonl' reads such rows" },
-	{ "lines", "delimiter", "'-F lines' reads fingerprints, one a line" },
+	{ "lines", "delimiter",
+	  "-F tsv --text-field 1 reads a text a line, -F lines a fingerprint a line" },
 	{ "csv", "delimiter", "'-F csv' reads such rows" },
 	{ "csv tsv", "json", "'--json' prints objects; columns are separated by tabs" },
 	{ "tsv", "delimiter", "'-F tsv' reads such rows" },
@@ -153,8 +187,9 @@ static const struct {
 	{ "index db", "static", "INDEX is the first operand of a command" },
 	{ "init", "mode", "the first load makes an index: simidx-load INDEX INPUT" },
 	{ "delete", "mode",
-	  "'--mode delete', or of a few simidx-query delete --label INDEX LABEL" },
+	  "--mode delete -F ids INDEX FILE reads a list; a few: simidx-query delete --id INDEX N" },
 	{ "tfidf", "idf", "--weights tfidf --idf FILE; 'simidx-query idf' makes FILE" },
+	{ "limit", "sample", "'--sample' shows so many pairs" },
 	{ "limit", "static", "what is printed has lines: | head -n N" },
 	{ "map-size", "mode", "an index grows by itself" },
 	{ "no-color", "color", "'--color never'" },
@@ -167,7 +202,7 @@ static const struct {
 	{ "strip-html", "stream", "HTML is not parsed: pandoc -t plain makes texts" },
 	{ "gzip compress zstd", "output", "--output FILE.gz is compressed" },
 	{ "append", "stream", ">> FILE adds lines" },
-	{ "save export print", "stream", "results go to standard output: > FILE" },
+	{ "export print", "stream", "results go to standard output: > FILE" },
 	{ "format", "json", "--json prints objects" },
 	{ "input in path file query", "explain",
 	  "--text FILE reads a text, -F lines FILE fingerprints, one a line" },
@@ -175,14 +210,17 @@ static const struct {
 	{ "count", "drop-list", "the last line counts; --drop-list | wc -l does, too" },
 	{ "reverse", "drop-list", "--keep says which one of a group stays" },
 	{ "html", "evidence", "--evidence FILE, then simidx-query review --html PAGE FILE" },
+	{ "order", "prefer", "--keep newest, oldest, longest or first says which one stays" },
 	{ "time", "prefer", "--keep max:FIELD goes by dates of rows" },
 	{ "one-file-system", "files-from", "find DIR -xdev -type f | ... --files-from - does it" },
-	{ "percent score similarity threshold min-score", "radius",
+	{ "percent score similarity threshold min-score", "explain",
 	  "fingerprints cannot tell percent: --radius N, or simidx-dedup for texts" },
+	{ "size", "documents", "'--documents' says how many" },
+	{ "size", "nearest", "'--limit' prints so many documents" },
 	{ "size", "json", "'simidx-query stats INDEX' has the bytes of each table" },
 	{ "redis host port server hbase storage storage-config cluster user pass password", NULL,
 	  "an index in an engine is named redis://HOST:PORT/NAME" },
-	{ "exact same", "radius", "'--radius 0' finds the same fingerprint" },
+	{ "exact same", "explain", "'--radius 0' finds the same fingerprint" },
 	{ "fields columns source", "static", "what is printed has columns: | cut -f 1" },
 	{ "min-length min-tokens min-words", "stream", "short texts are compared, too" },
 	{ "skip-duplicates ignore-duplicates insert-or-ignore", "on-duplicate",
@@ -211,6 +249,7 @@ static const struct {
 	{ 'n', "head" }, { 'n', "limit" }, { 'o', "output" }, { 'u', "unique" },
 	{ 'v', "progress" }, { 'x', "exclude" }, { 'Q', "quick" }, { 't', "threshold" },
 	{ 'p', "percent" }, { 'l', "list" },
+	{ 'k', "key" }, { 'V', "version" }, { 'f', "overwrite-new" },
 };
 
 /* What stands between parts of words, or before them. */
@@ -241,16 +280,19 @@ const char *tl_others_find(const char *word, size_t length, const char *const *n
 	return NULL;
 }
 
+static int holds(const char *needs, const char *const *names)
+{
+	return !needs	     ? 1 :
+	       *needs == '-' ? tl_example_find(needs + 1) != NULL :
+	       *needs == ':' ? tl_others_list(needs + 1, tl_example_command()->name) :
+			       tl_others_find(needs, strlen(needs), names) != NULL;
+}
+
 const char *tl_others_instead(const char *word, const char *const *names)
 {
-	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++) {
-		const char *needs = without[i].needs;
-
-		if ((!needs || (*needs == '-' ? tl_example_find(needs + 1) :
-						tl_others_find(needs, strlen(needs), names))) &&
-		    tl_others_list(without[i].theirs, word))
+	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
+		if (holds(without[i].needs, names) && tl_others_list(without[i].theirs, word))
 			return without[i].instead;
-	}
 	return NULL;
 }
 

@@ -9,6 +9,7 @@
 #include "common/tl_others.h"
 #include "common/tl_path.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -49,24 +50,10 @@ static void refuse_before(const char *spelled, const char *later, const char *ow
 		tl_example_mend(spelled, strlen(spelled), owner);
 	else if (!later)
 		tl_example_mend(NULL, 0, owner);
-	else if (owner)
-		tl_example_is("");
 	tl_usage_error("unknown option '%s'; %s: %s %s ...", spelled,
 		       later ? "the options of a command come behind it" :
 			       "a command comes first, such as",
 		       tl_program(), later ? later : owner);
-}
-
-/* What a command writes has its place among the operands: the name of the second one; or NULL. */
-static const char *place_of_output(const struct tl_command *command, int letter,
-				   const char *spelled)
-{
-	const char *second = command->operands ? strchr(command->operands, ' ') : NULL;
-
-	return (letter != 'o' && strncmp(spelled, "--out", 5)) || !second ? NULL :
-	       strstr(second, "DEST")  ? "DEST" :
-	       strstr(second, "[NEW]") ? "NEW" :
-	       strcmp(second, " DIR") == 0 ? "DIR" : NULL;
 }
 
 /*
@@ -84,27 +71,38 @@ static const char *word_of(int letter, char *const *next)
 	return last[2] ? last + strlen(last) - 1 : last;
 }
 
-/*
- * What its value tells: objects, an order of files, a size of memory, or a directory for temporary
- * ones.
- */
+/* What its value tells: objects, a field, a size of memory, or a directory for temporary files. */
 static const char *value_means(const struct tl_unknown *unknown, const char *spelled)
 {
 	const char *equals = strchr(spelled, '='), *value = equals ? equals + 1 : unknown->next[0];
 	int letter = unknown->letter;
 
-	if (!value)
+	if (!value || !*value)
 		return NULL;
 	if ((letter == 'o' || strncmp(spelled, "--out", 5) == 0) && strncmp(value, "json", 4) == 0)
 		return tl_others_find("json", 4, unknown->names);
 	if (strlen(spelled) != 2)
 		return NULL;
-	if (letter == 'o' && tl_others_list("time name mtime ctime size", value))
-		return tl_others_find("keep", 4, unknown->names);
-	return letter == 'S' && *value >= '0' && *value <= '9' ?
-		       tl_others_find("memory", 6, unknown->names) :
-	       letter == 'T' && tl_path_is_directory(value) ?
+	if (letter == 'f' && strstr(unknown->command->shortest, "INPUT") && access(value, F_OK))
+		return tl_others_find("text-field", 10, unknown->names);
+	if (strchr("mS", letter) && isdigit((unsigned char)*value) &&
+	    (letter == 'S' || !isdigit((unsigned char)value[strlen(value) - 1])))
+		return tl_others_find("memory", 6, unknown->names);
+	return letter == 'T' && tl_path_is_directory(value) ?
 		       tl_others_find("tmpdir", 6, unknown->names) : NULL;
+}
+
+/* What to do instead of a letter alone, as the word behind it tells: an input, or an order. */
+static const char *value_instead(const struct tl_unknown *unknown, const char *spelled)
+{
+	const char *next = unknown->next[0];
+
+	if (!unknown->letter || !next || strlen(spelled) != 2)
+		return NULL;
+	if (strchr("fi", unknown->letter) && !access(next, F_OK) && !tl_path_is_index(next))
+		return tl_others_instead("file", unknown->names);
+	return unknown->letter == 'o' && tl_others_list("time name mtime ctime size", next) ?
+		       tl_others_instead("order", unknown->names) : NULL;
 }
 
 void tl_unknown_refuse(const struct tl_unknown *unknown)
@@ -118,8 +116,8 @@ void tl_unknown_refuse(const struct tl_unknown *unknown)
 	/* A long option with one dash, such as -limit. */
 	const char *owner = has_more ? owner_of(command, 0, next + 1) : NULL;
 	const char *shown = owner ? next : letter ? alone : spelled;
-	const char *place = place_of_output(command, letter, spelled);
 	const char *meant = value_means(unknown, spelled);
+	const char *instead = value_instead(unknown, spelled);
 
 	if (has_more && !owner && tl_refuse_long(next, unknown->names))
 		return;
@@ -128,18 +126,12 @@ void tl_unknown_refuse(const struct tl_unknown *unknown)
 		refuse_before(shown, later, owner);
 	else if (letter == '=')
 		tl_usage_error("a letter has its value without '=': '%s'", next ? next : spelled);
-	else if (letter && strlen(spelled) == 2 && strchr("fi", letter) && next &&
-		 !access(next, F_OK) && !tl_path_is_index(next))
-		tl_usage_error("unknown option '-%c'; %s", letter,
-			       tl_others_instead("file", unknown->names));
+	else if (instead)
+		tl_usage_error("unknown option '%s'; %s", spelled, instead);
 	else if (meant)
-		tl_usage_error("unknown option '%s'; is --%s meant?", spelled, meant);
-	else if (place)
-		tl_usage_error("unknown option '%s'; %s is the operand after INDEX", spelled,
-			       place);
+		tl_refuse_meant(spelled, meant);
 	else if (letter)
-		tl_refuse_letter(letter, word_of(letter, unknown->next), next, unknown->names,
-				 unknown->letters);
+		tl_refuse_letter(letter, word_of(letter, unknown->next), next, unknown->names);
 	else
-		tl_refuse_name(spelled, next, unknown->names);
+		tl_refuse_name(spelled, unknown->names);
 }

@@ -14,7 +14,6 @@
 struct tl_unknown {
 	const struct tl_command *command;
 	const char *const *names; /* of all its options, ending with NULL */
-	const char *letters;      /* those that it has; others may stand between them */
 	int letter;               /* which was given; 0 = a name */
 	char *const *next;        /* the word behind the last one that was read */
 };

@@ -5,9 +5,11 @@
 
 #include "common/tl_example.h"
 #include "common/tl_msg.h"
+#include "common/tl_number.h"
 #include "common/tl_path.h"
 #include "input/in_codec.h"
 
+#include <string.h>
 #include <unistd.h>
 
 const char *dd_fit_comparing(const struct dd_options *options)
@@ -67,7 +69,9 @@ static int check_keep(struct dd_options *options)
 
 	if (other && options->stream)
 		return tl_usage_error("--stream keeps the first, as what is written cannot be "
-				      "taken back, so %s does not go with it", other);
+				      "taken back, so %s does not go with it; sort the rows "
+				      "before, what is to stay first, or have the others listed: "
+				      "simidx-dedup --drop-list %s ...", other, other);
 	if (options->pairs && (options->keep.is_given || other))
 		return tl_usage_error("%s is about what is left out, and with --pairs nothing is",
 				      options->keep.is_given ? "--keep" : other);
@@ -75,21 +79,18 @@ static int check_keep(struct dd_options *options)
 	return dd_keep_check(&options->keep, is_first ? DD_KEEP_FIRST : DD_KEEP_LONGEST);
 }
 
-int dd_fit_check(struct dd_options *options)
+/* A file or a directory, and the one that was meant. */
+static int check_places(const struct dd_options *options)
 {
-	if (check_evidence(options) != TL_PROCEED || check_keep(options) != TL_PROCEED)
-		return TL_TROUBLE;
-	if (options->pairs + options->drop_list + options->stream > 1)
-		return tl_usage_error("only one of --pairs, --drop-list and --stream can be given");
-	if (!options->stream && options->output_dir && options->inputs.recursive)
-		return tl_usage_error("--output-dir goes with --stream, and is for files of rows; "
-				      "of whole files --drop-list prints what can be deleted");
-	if (!options->stream && !options->pairs && !options->drop_list && only_of_stream(options))
-		tl_example_mend(NULL, 0, "--stream");
-	if (!options->stream && only_of_stream(options))
-		return tl_usage_error("%s goes with --stream%s", only_of_stream(options),
-				      options->output ? "; groups go to standard output: > FILE" :
-							": give that, too");
+	if (options->output && *options->output &&
+	    (options->output[strlen(options->output) - 1] == '/' ||
+	     tl_path_is_directory(options->output))) {
+		if (!options->inputs.recursive || options->inputs.format_word)
+			tl_example_mend_option("output", "--output-dir");
+		return tl_usage_error("--output: '%s' is a directory; --output-dir writes a file "
+				      "in it for each input; of what -r finds -F jsonl or another "
+				      "tells the format", options->output);
+	}
 	if (options->output && options->output_dir)
 		return tl_usage_error("--output and --output-dir exclude each other");
 	if (options->output_dir && !*options->output_dir)
@@ -101,6 +102,28 @@ int dd_fit_check(struct dd_options *options)
 	if (options->output_dir && tl_path_is_index(options->output_dir))
 		return tl_usage_error("--output-dir: '%s' is an index, and --index names one",
 				      options->output_dir);
+	return TL_PROCEED;
+}
+
+int dd_fit_check(struct dd_options *options)
+{
+	if (check_evidence(options) != TL_PROCEED || check_keep(options) != TL_PROCEED)
+		return TL_TROUBLE;
+	if (options->pairs + options->drop_list + options->stream > 1)
+		return tl_usage_error("only one of --pairs, --drop-list and --stream can be given; "
+				      "what --stream leaves out is written by --dups FILE");
+	if (!options->stream && options->output_dir && options->inputs.recursive)
+		return tl_usage_error("--output-dir goes with --stream, and is for files of rows; "
+				      "of whole files --drop-list prints what can be deleted");
+	if (!options->stream && !options->pairs && !options->drop_list &&
+	    !dd_keep_option(&options->keep) && !options->identical && !options->binary)
+		tl_example_mend(NULL, 0, "--stream");
+	if (!options->stream && only_of_stream(options))
+		return tl_usage_error("%s goes with --stream%s", only_of_stream(options),
+				      options->output ? "; groups go to standard output: > FILE" :
+							": give that, too");
+	if (check_places(options) != TL_PROCEED)
+		return TL_TROUBLE;
 	if (check_file("--dups", options->dups, 1) != TL_PROCEED ||
 	    check_file("--output", options->output, 1) != TL_PROCEED ||
 	    check_file("--rejects", options->rejects, 0) != TL_PROCEED ||
@@ -111,9 +134,12 @@ int dd_fit_check(struct dd_options *options)
 		return tl_usage_error(options->index ?
 					      "--resume needs an index in a directory" :
 					      "--resume goes with --index");
-	if (options->identical && options->stream)
+	if (options->identical && options->stream) {
+		if (!options->similarity_given)
+			tl_example_mend_option("identical", "--similarity 1");
 		return tl_usage_error("--identical is about groups, --drop-list and --pairs, so "
-				      "--stream does not go with it");
+				      "--stream does not go with it; --similarity 1 does");
+	}
 	if (options->identical && options->similarity_given)
 		return tl_usage_error("--identical asks for the same bytes, so --similarity does "
 				      "not go with it");

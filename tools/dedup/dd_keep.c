@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- options ---- */
 
@@ -46,6 +47,11 @@ static int call_keep(void *options, const char *value)
 	if (meant && tl_example_find("stream"))
 		return tl_usage_error("--keep: found '%s'; --stream keeps the first, as what is "
 				      "written cannot be taken back", value);
+	if (!meant && access(value, F_OK) == 0) {
+		tl_example_mend_option("keep", "--prefer");
+		return tl_usage_error("--keep: '%s' is a file or directory; is --prefer meant?",
+				      value);
+	}
 	if (meant)
 		tl_example_mend(value, strlen(value), meant);
 	return tl_usage_error("--keep: expected longest, shortest, newest, oldest, first, "

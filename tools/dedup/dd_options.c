@@ -384,9 +384,14 @@ static const struct tl_option rows[] = {
 const struct tl_command dd_command = {
 	.name = "simidx-dedup",
 	.operands = "INPUT...",
-	.shortest = "[--stream] INPUT",
+	.shortest = "INPUT",
 	.least = 0,
 	.most = INT_MAX,
+	.tasks = "-r DIR: groups of near texts; -r --drop-list DIR: files that can go; --stream "
+		 "FILE: rows that stay; --stream --dups OUT FILE: rows left out, too; --stream "
+		 "--index INDEX FILE: rows that no earlier run has had; --stream --against INDEX "
+		 "FILE: rows that are not in INDEX; --text-field NAME: which field; --pairs FILE: "
+		 "pairs",
 	.summary = "find near-duplicates among files and rows",
 	.about = "Find near-duplicates among the inputs: files, rows of files, or with -r all "
 		 "files of directories. Groups of them are printed, and what you can delete of "
@@ -396,6 +401,16 @@ const struct tl_command dd_command = {
 
 /* ---- the command line ---- */
 
+/* A file of rows, where an index is to be made of it first. */
+static int refuse_file(const char *option, const char *path)
+{
+	char room[TL_PATH_WORD_SIZE];
+
+	return tl_usage_error("%s: '%s' is a file and no index; 'simidx-dedup -q --stream --index "
+			      "INDEX %s >/dev/null' makes one of its rows", option, path,
+			      tl_path_word(path, room));
+}
+
 static int check_indexes(const struct dd_options *options)
 {
 	const char *index = options->index;
@@ -404,6 +419,8 @@ static int check_indexes(const struct dd_options *options)
 		return tl_usage_error("--index: '%s' is no index", index);
 	if (index && tl_path_refuse_scheme(index))
 		return TL_TROUBLE;
+	if (index && tl_path_is_file(index))
+		return refuse_file("--index", index);
 	if (index)
 		in_guard_add(index);
 	if (options->output_dir)
@@ -413,6 +430,8 @@ static int check_indexes(const struct dd_options *options)
 
 		if (!*path || strcmp(path, "-") == 0)
 			return tl_usage_error("--against: '%s' is no index", path);
+		if (tl_path_is_file(path))
+			return refuse_file("--against", path);
 		if (index && (strcmp(index, path) == 0 || tl_path_is_same(index, path)))
 			return tl_usage_error("--against: '%s' is the index of --index", path);
 		in_guard_add(path);
@@ -435,20 +454,25 @@ static int take_operands(struct dd_options *options, char **operands, size_t n)
 	inputs->n_operands = n;
 	if (!n && !inputs->lists.n)
 		return tl_refuse_no_input();
-	if (n && tl_refuse_word(operands[0]))
+	if (n && tl_refuse_word(operands[0], operands[1]))
 		return TL_TROUBLE;
 	for (size_t i = 0; i < n; i++) {
 		if (tl_path_is_index(operands[i]) &&
-		    (!inputs->recursive || tl_path_has_locks(operands[i])))
+		    (!inputs->recursive || tl_path_has_locks(operands[i]))) {
+			if (n > 1)
+				tl_example_mend(operands[i], 0, "--against ");
 			return tl_usage_error("%s: is an index, and INPUTs are files: --index and "
 					      "--against name indexes", operands[i]);
+		}
 		if (n > 1 && !operands[i][strspn(operands[i], "/")])
 			return tl_usage_error("'%s' is the root directory, and separates nothing; "
 					      "--prefer DIR says what stays", operands[i]);
 		directories += (size_t)tl_path_is_directory(operands[i]);
 	}
-	if (n && directories == n && !inputs->recursive && !inputs->lists.n)
+	if (n && directories == n && !inputs->recursive && !inputs->lists.n) {
+		tl_example_mend(NULL, 0, "-r");
 		return tl_usage_error("%s: is a directory: -r reads the files in it", operands[0]);
+	}
 	if (in_files_check_dash(inputs) != TL_PROCEED || dd_fit_check(options) != TL_PROCEED ||
 	    dd_memory_check(options->memory, &options->threads) != TL_PROCEED)
 		return TL_TROUBLE;

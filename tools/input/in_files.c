@@ -347,8 +347,7 @@ int in_files_each(const struct in_files_options *options,
 
 static int refuse_index(const char *path)
 {
-	if (!tl_example_has_input())
-		tl_example_is("simidx-load --from INDEX NEW");
+	tl_example_is("simidx-load --from INDEX NEW");
 	return tl_usage_error("%s: is an index, and INPUTs are files; simidx-load --from takes its "
 			      "documents", path);
 }
@@ -362,6 +361,8 @@ static int check_path(const char *path, int may_be_directory, int may_recurse,
 				      in_advise_open(path));
 	if (!may_be_directory && S_ISDIR(status->st_mode) && tl_path_is_index(path))
 		return refuse_index(path);
+	if (!may_be_directory && S_ISDIR(status->st_mode) && may_recurse)
+		tl_example_mend(NULL, 0, "-r");
 	if (!may_be_directory && S_ISDIR(status->st_mode))
 		return tl_usage_error("%s: is %s", path,
 				      may_recurse ? "a directory (-r reads the files in it)" :
@@ -432,8 +433,11 @@ static int check_operand(const char *path, const struct in_files_options *option
 int in_files_check_dash(const struct in_files_options *options)
 {
 	if (!options->format && in_files_n_stdin(options->operands, options->n_operands))
-		return tl_usage_error("standard input needs its format, such as -F jsonl; of a "
-				      "list of names: --files-from -");
+		return tl_usage_error("standard input needs its format, %s",
+				      options->columns.keys_only ?
+					      "such as -F ids or -F labels" :
+					      "such as -F jsonl; of a list of names: "
+					      "--files-from -");
 	return TL_PROCEED;
 }
 

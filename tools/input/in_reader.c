@@ -88,7 +88,8 @@ static const char *advise_name(const char *path)
 		       strchr(path, ',') ? "; several INPUTs stand with blanks between" :
 		       *path == '.' && !strpbrk(path + 1, "./") ?
 			       "; --text-field names a member or column" :
-			       "; a path from here is expected, as ls shows it";
+			       "; a path from here is expected, as ls shows it, in quotes if it "
+			       "has blanks";
 	snprintf(advice, sizeof(advice), "; is %s meant?", nearest);
 	return advice;
 }

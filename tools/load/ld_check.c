@@ -6,6 +6,7 @@
 #include "common/tl_example.h"
 #include "common/tl_features.h"
 #include "common/tl_msg.h"
+#include "common/tl_number.h"
 #include "common/tl_path.h"
 #include "input/in_codec.h"
 #include "input/in_written.h"
@@ -93,12 +94,14 @@ int ld_check_keys(const struct ld_options *options)
 	static const char takes[] = "--mode delete reads ids, labels, tsv, csv, jsonl or dump, not";
 	const struct in_files_options *inputs = &options->inputs;
 
-	/* What is shown as right: the shortest command line would add. */
-	tl_example_is("simidx-load --mode delete -F labels INDEX FILE");
-	for (size_t i = 0; i < inputs->n_operands; i++)
-		if (strcmp(inputs->operands[i], "-") && access(inputs->operands[i], F_OK))
-			return tl_error("%s: no such file; a few ids or labels: simidx-query "
-					"delete INDEX --label LABEL", inputs->operands[i]);
+	for (size_t i = 0; i < inputs->n_operands; i++) {
+		const char *key = inputs->operands[i];
+
+		if (strcmp(key, "-") && access(key, F_OK))
+			return tl_error("%s: no such file; a few: simidx-query delete INDEX --%s "
+					"%s", key, key[strspn(key, "0123456789")] ? "label" : "id",
+					key);
+	}
 	if (inputs->format && has_keys(inputs->format))
 		return TL_PROCEED;
 	if (inputs->format)

@@ -3,6 +3,8 @@
 
 #include "load/ld_options.h"
 
+#include "common/tl_advice.h"
+#include "common/tl_example.h"
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 #include "input/in_guard.h"
@@ -397,6 +399,10 @@ const struct tl_command ld_command = {
 	.shortest = "INDEX INPUT",
 	.least = 1,
 	.most = INT_MAX,
+	.tasks = "INDEX FILE: store rows; -r INDEX DIR: files; --mode if-new INDEX FILE: what is "
+		 "new; --mode replace INDEX FILE: new versions; --mode delete -F ids INDEX FILE: "
+		 "delete; --text-field NAME: which field; --from OLD NEW: documents of an index; "
+		 "'simidx-query help' lists what to do with one",
 	.summary = "store, replace and delete documents in a near-duplicate index",
 	.about = "Store, replace and delete documents in the near-duplicate index INDEX, a "
 		 "directory or the URI of an index that an engine holds, which is made if it "
@@ -406,6 +412,19 @@ const struct tl_command ld_command = {
 };
 
 /* ---- the command line ---- */
+
+/* An INPUT before INDEX, or a command: of another program, or one to make an index. */
+static int refuse_first(char **operands, size_t n)
+{
+	if (n > 2 && strcmp(operands[0], "create") == 0)
+		tl_example_mend(operands[0], strlen(operands[0]), "");
+	else if (n < 2 || !tl_path_is_index(operands[1]) || tl_path_is_index(operands[0]))
+		return 0;
+	else if (access(operands[0], F_OK) == 0)
+		return tl_usage_error("'%s' is no index, and '%s' is one: INDEX comes first",
+				      operands[0], operands[1]);
+	return tl_refuse_word(operands[0], operands[1]);
+}
 
 static int take_operands(struct ld_options *options, char **operands, size_t n)
 {
@@ -418,7 +437,7 @@ static int take_operands(struct ld_options *options, char **operands, size_t n)
 	options->tmpdir = tl_path_temporary(options->tmpdir, NULL);
 	if (strcmp(options->index, "-") == 0)
 		return tl_usage_error("'-' is standard input, and no index");
-	if (tl_path_refuse_scheme(options->index))
+	if (tl_path_refuse_scheme(options->index) || refuse_first(operands, n))
 		return TL_TROUBLE;
 	in_guard_add(options->index);
 	for (i = 0; i < options->from.n; i++)

@@ -121,14 +121,17 @@ void ld_report_reject(struct ld_report *report, const char *place, const char *r
 	enum ld_mode mode = report->options->mode;
 	int may_keep_first = mode == LD_ADD || mode == LD_IF_NEW;
 	int is_first = is_duplicate && may_keep_first && !report->advised;
+	int has_ids = strncmp(reason, "id ", 3) == 0 && strstr(place, ".jsonl");
 
 	report->rejected++;
 	report->advised |= is_first;
 	tl_report_reject(report->rejects, place, reason);
 	if (tl_report_tells(report->rejected, "rejected rows"))
-		tl_error("%s%s%s%s", place, *place ? ": " : "", reason,
+		tl_error("%s%s%s%s%s", place, *place ? ": " : "", reason,
 			 is_first ? " (--on-duplicate first keeps the stored one, without an "
-				    "error; --mode replace stores this one)" : "");
+				    "error; --mode replace stores this one" : "",
+			 !is_first ? "" :
+			 has_ids   ? "; --id-field none gives new ids)" : ")");
 }
 
 void ld_report_skip(struct ld_report *report, const char *place, const char *reason)

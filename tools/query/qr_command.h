@@ -70,12 +70,10 @@ extern const struct qr_command qr_review;
 extern const struct qr_command qr_help;
 
 /**
- * Tell that there is no command of this name, and which one may be meant.
- *
- * @param next  the word after it, or NULL
- * @return TL_TROUBLE
+ * Tell that there is no command so called as argv[0], and which one may be meant. Returns
+ * TL_TROUBLE.
  */
-int qr_refuse_command(const char *name, const char *next);
+int qr_refuse_command(char *const *argv);
 
 /** Read the command line of a command, whose name is argv[0], and run it. Returns the exit code. */
 int qr_run(const struct qr_command *command, struct qr_context *ctx, int argc, char **argv);

@@ -3,6 +3,7 @@
 
 #include "query/qr_command.h"
 
+#include "common/tl_example.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "common/tl_path.h"
@@ -327,6 +328,8 @@ static int check(const struct qr_context *ctx)
 {
 	int n = ctx->n_operands;
 
+	if (!n && !options.id && !options.label)
+		tl_example_is("simidx-query delete INDEX --label LABEL");
 	if (options.id + options.label + (options.older_than != NULL) != 1)
 		return tl_usage_error("one of --older-than, --id and --label says what is deleted; "
 				      "'rm -r INDEX' deletes all, " LIST_ADVICE);

@@ -26,7 +26,7 @@ static int run(struct qr_context *ctx, int argc, char **argv)
 	command = (const struct qr_command *)(const void *)tl_find_command(&qr_program,
 									    argv[first]);
 	if (!command)
-		return qr_refuse_command(argv[first], argv[first + 1]);
+		return qr_refuse_command(argv + first);
 	return qr_run(command, ctx, argc - first, argv + first);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright the libsimidx authors */
 
+#include "common/tl_example.h"
 #include "common/tl_index.h"
 #include "common/tl_msg.h"
 #include "query/qr_json.h"
@@ -132,8 +133,10 @@ static int run_plan(struct qr_context *ctx)
 		return TL_TROUBLE;
 	if (!request.bits)
 		request.bits = SIMIDX_DEFAULT_BITS;
-	if (!request.documents)
+	if (!request.documents) {
+		tl_example_complete();
 		return tl_usage_error("plan: expected --documents N or an INDEX that has some");
+	}
 	if (request.radius > request.bits)
 		return tl_usage_error("--radius: expected a number in 0..%u, found '%u'",
 				      request.bits, request.radius);

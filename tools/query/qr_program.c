@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int call_block_index(void *options, const char *value)
 {
@@ -98,8 +99,9 @@ const struct tl_command qr_program = {
 static const struct {
 	const char *ours, *theirs;
 } other_names[] = {
-	{ "search", "find grep near query mlt match knn" },
-	{ "get", "lookup exists" },
+	{ "search", "find grep near query mlt match knn lookup" },
+	{ "get", "exists" },
+	{ "help", "man usage" },
 	{ "dump", "list ls cat print show keys scan select" },
 	{ "clusters", "duplicates groups dup dups" },
 	{ "stats", "info count size du tables settings schema db-size analyze" },
@@ -133,8 +135,15 @@ static const struct {
 	{ "each command is one of the shell: simidx-query search INDEX --text FILE", "shell" },
 };
 
-int qr_refuse_command(const char *name, const char *next)
+/* Whether it is one, and no file is so called. */
+static int is_fingerprint(const char *word)
 {
+	return access(word, F_OK) && !word[strspn(word, "0123456789abcdefABCDEF")];
+}
+
+int qr_refuse_command(char *const *argv)
+{
+	const char *name = argv[0], *next = argv[1];
 	const char *names[sizeof(commands) / sizeof(commands[0])] = { NULL }, *nearest;
 	char list[256] = "";
 
@@ -147,7 +156,7 @@ int qr_refuse_command(const char *name, const char *next)
 	for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++)
 		if (tl_others_list(other_names[i].theirs, name))
 			nearest = other_names[i].ours;
-	if (next && tl_find_command(&qr_program, next))
+	if (next && tl_find_command(&qr_program, next) && !(nearest && !strcmp(nearest, "help")))
 		return tl_usage_error("unknown command '%s'; the command comes first: simidx-query "
 				      "%s %s",
 				      name, next, strcmp(name, "-") ? name : "...");
@@ -167,7 +176,7 @@ int qr_refuse_command(const char *name, const char *next)
 		return tl_usage_error("unknown command '%s'; %s", name, nearest);
 	snprintf(list, sizeof(list), "simidx-query %s %s", nearest,
 		 tl_find_command(&qr_program, nearest)->shortest);
-	if (next)
+	if (next && (strcmp(nearest, "search") || (argv[2] && is_fingerprint(argv[2]))))
 		tl_example_mend(name, strlen(name), nearest);
 	else
 		tl_example_is(list);
@@ -182,7 +191,7 @@ static int run_help(struct qr_context *ctx)
 	if (command)
 		return tl_help_print(command, 1);
 	tl_set_command(NULL);
-	return qr_refuse_command(name, NULL);
+	return qr_refuse_command((char *[]){ ctx->operands[0], NULL });
 }
 
 static const struct tl_option help_rows[] = {

@@ -6,6 +6,7 @@
 #include "query/qr_command.h"
 
 #include "common/tl_escape.h"
+#include "common/tl_example.h"
 #include "common/tl_index.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
@@ -165,8 +166,10 @@ static int check_operands(const struct qr_context *ctx, int has_new)
 	if (!tl_path_is_uri(ctx->path) && options.dry_run)
 		return tl_usage_error(
 			"--dry-run: a directory is only read anyway, and NEW is made");
-	if (!tl_path_is_uri(ctx->path) && !has_new)
+	if (!tl_path_is_uri(ctx->path) && !has_new) {
+		tl_example_complete();
 		return tl_usage_error("NEW is missing");
+	}
 	if (tl_path_is_uri(ctx->path) && has_new)
 		return tl_usage_error("%s is mended in place, so there is no NEW", ctx->path);
 	return TL_OK;

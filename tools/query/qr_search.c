@@ -108,7 +108,7 @@ static int open_text(struct search *search)
 	if (rc)
 		qr_fail(search->ctx, &err);
 	if (rc && search->text_options.how.top)
-		tl_error("--top is about features; --limit N prints N documents");
+		tl_error("--top is about features; --nearest N prints the N nearest");
 	return rc ? TL_TROUBLE : 0;
 }
 
@@ -261,6 +261,8 @@ static void refuse_operand(const struct search *search, const char *operand, con
 	const char *profile = search->ctx->info.profile;
 	int has_texts = *profile && tl_features_is_text(profile);
 
+	if (!tl_report_tells(search->malformed, "malformed queries"))
+		return;
 	if (*advise_directory(operand))
 		tl_error("%s: is a directory%s", operand, advise_directory(operand));
 	else if (access(operand, F_OK) == 0)
@@ -300,8 +302,8 @@ static int search_operand(struct search *search, const char *operand)
 	if (tl_parse_encoded(search->columns.encoding, operand, strlen(operand),
 			     search->ctx->info.bits, "fingerprint", &row.fp,
 			     reason, sizeof(reason))) {
-		refuse_operand(search, operand, reason);
 		search->malformed++;
+		refuse_operand(search, operand, reason);
 		return 0;
 	}
 	look_at_length(search, operand, row.fp);
@@ -385,7 +387,7 @@ static int check_operand(const struct search *search, const char *operand)
 		return tl_usage_error("--%s goes with texts, and the queries are %s%s",
 				      search->text_options.given, kind,
 				      strcmp(search->text_options.given, "top") ?
-					      "" : "; --limit N prints N documents");
+					      "" : "; --nearest N prints the N nearest");
 	if (search->features_by && format != &in_format_features)
 		return tl_usage_error("--features-by goes with features, and the queries are %s",
 				      kind);
@@ -527,7 +529,10 @@ static int run_search(struct qr_context *ctx)
 
 const struct qr_command qr_search = {
 	.line = { .name = "search", .operands = "INDEX QUERY...", .least = 2, .most = INT_MAX,
-		  .shortest = "INDEX QUERY",
+		  .shortest = "INDEX --text FILE",
+		  .tasks = "INDEX --text FILE: what is near to a text; INDEX FP: to a fingerprint; "
+			   "-F FORMAT INDEX FILE: to each row; --radius K and --accept A: how "
+			   "near; --nearest N: the N nearest; --explain: how it was found",
 		  .summary = "find the documents near to fingerprints or texts",
 		  .about = "Print the documents that are near to each query.",
 		  .options = rows, .program = &qr_program },
