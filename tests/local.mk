@@ -502,6 +502,7 @@ tool_tests = \
 	tests/tool/search_weights.sh \
 	tests/tool/similar.sh \
 	tests/tool/static.sh \
+	tests/tool/stats.sh \
 	tests/tool/slow_stream.sh \
 	tests/tool/stop.sh \
 	tests/tool/terminal.sh \
