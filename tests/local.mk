@@ -468,6 +468,7 @@ tool_tests = \
 	tests/tool/dedup_resume.sh \
 	tests/tool/dedup_resume_edges.sh \
 	tests/tool/dedup_stream.sh \
+	tests/tool/dedup_summary.sh \
 	tests/tool/delete.sh \
 	tests/tool/dump.sh \
 	tests/tool/empty_texts.sh \
