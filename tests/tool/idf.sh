@@ -43,6 +43,26 @@ END
 run 0 "$query" -q idf -F text - <4
 output <<<'hill 0.693146'
 
+# What is told: how many words there were, and that none was printed.
+run 0 "$query" idf --min-texts 5 1 2 3 4
+output </dev/null
+errors <<'END'
+simidx-query: no word is in 5 texts (--min-texts)
+simidx-query: 7 words in 4 texts
+END
+run 0 "$query" idf 4
+says 'simidx-query: 1 word in 1 text'
+grep -q ' texts$' err && fail 'one text is told as texts'
+printf '. ; -' >wordless
+run 0 "$query" idf wordless
+output </dev/null
+says 'simidx-query: 0 words in 1 text'
+grep -q 'min-texts' err && fail 'told of --min-texts where there is no word'
+: >none.tsv
+run 1 "$query" idf -F tsv --text-field 1 none.tsv
+output </dev/null
+errors <<<'simidx-query: 0 words in 0 texts'
+
 # It is read back as it was: the profile has its hash, not another one's.
 run 0 "$load" -q --extractor tfidf --idf idf ix 1 2 3
 run 0 "$query" search ix --text --idf idf 1

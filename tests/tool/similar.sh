@@ -66,6 +66,53 @@ for fp2 in --fp2 --no-fp2; do
 	[ $found -gt 1 ] && [ $missed -gt 1 ] || fail "$found found, $missed missed: no test of the limit"
 done
 
+# Exactly at a limit is near, and a search says so too: 232 is the weight, or 14 are the bits. The
+# words that are changed are numbered from 1. Which texts are at the limits was found by trying many.
+change() { # NUMBER WORD...: of ./first
+	awk -v changes="$*" '{ n = split(changes, c, " "); for (i = 1; i < n; i += 2) $c[i] = c[i + 1]; print }' first
+}
+at_limit() { # CODE LAST LINE
+	run "$1" "$query" similar first second
+	[ "$(tail -1 out)" = "$2" ] || fail "not '$2', but '$(tail -1 out)'"
+	rm -rf one
+	run 0 "$load" -q one second
+	run "$1" "$query" -q search one --complete 232 --text first
+}
+echo 'w415 w120 w615 w148 w276 w302 w682 w703 w818 w654 w618 w975 w8 w550 w975 w9 w941 w834 w658 w135' \
+	'w388 w764 w575 w964 w903 w103 w470 w31 w797 w442 w612 w695 w432 w282 w955 w379 w418 w415 w620 w473' \
+	'w54 w101 w482 w797 w38 w661 w721 w714 w0 w831 w43 w851 w113 w601 w142 w543 w520 w781 w364 w564' >first
+change 42 x991 51 x277 59 x581 >second
+at_limit 0 'near: weight 232, limit 232'
+echo 'w580 w250 w229 w647 w476 w211 w669 w690 w256 w695 w277 w669 w684 w503 w322 w949 w175 w377 w317 w4' >first
+change 1 x670 20 x543 >second
+at_limit 0 'near: weight 215, limit 232'
+run 0 "$query" --json similar first second
+grep -q '"distance":14,.*"limit_bits":14,' out || fail 'not 14 bits'
+# As many bits differ as may, and too much by their weight: that is the reason.
+echo 'w958 w990 w432 w519 w849 w932 w686 w194 w310 w290' >first
+change 1 x873 8 x601 9 x866 10 x402 >second
+at_limit 1 'not near: weight 636, limit 232'
+
+# Bits that weigh nothing may differ besides: two words that come as often cancel each other in many.
+echo 'alpha beta' >first
+echo 'alpha gamma' >second
+"$query" --json similar --extractor words1 --show 64 first second >out
+zeros=$(grep -o '"weights":\[0,[0-9]*\],"differs"' out | wc -l)
+[ "$zeros" -gt 10 ] || fail "$zeros bits weigh nothing"
+grep -q "\"limit_bits\":$((14 + zeros))," out || fail "not the limit $((14 + zeros)): $(grep -o '"limit_bits":[0-9]*' out)"
+
+# --show N: so many bits, features, and features of one text alone.
+words 0 >first
+words 40 >second
+for n in 0 1 7; do
+	"$query" similar --show $n first second >out
+	for part in 'Bits of the fingerprint' 'Features that weigh' 'Features of one text'; do
+		shown=$(awk -v part="$part" '/^[A-Z]/ { here = index($0, part) == 1; next }
+			/^$/ { here = 0 } here && !/^ *bit/' out | wc -l)
+		[ "$shown" -eq $n ] || fail "--show $n: $shown in '$part'"
+	done
+done
+
 # With an index: as its profile says.
 run 0 "$load" -q --bits 32 --extractor char-2 ix 1
 run 0 "$query" --json similar --index ix 1 2
@@ -87,6 +134,11 @@ grep -q '"distance":0,"distance2":0,"weight":\[0,0\],.*"cosine":1[,.]' out || fa
 run 1 "$query" similar empty empty
 [ "$(tail -1 out)" = 'not near: the first text has no words or digits, so nothing is near to it' ] ||
 	fail 'an empty text is near'
+run 1 "$query" similar empty 1
+[ "$(tail -1 out)" = 'not near: the first text has no words or digits, so nothing is near to it' ] ||
+	fail 'an empty text is near to another one'
+run 1 "$query" --json similar empty 1
+grep -q '"near":false,' out || fail 'JSON: an empty text is near to another one'
 run 1 "$query" similar 1 empty
 [ "$(tail -1 out)" = 'not near: the second text has no words or digits, so nothing is near to it' ] ||
 	fail 'something is near to an empty text'
