@@ -462,6 +462,7 @@ tool_tests = \
 	tests/tool/dedup_keep.sh \
 	tests/tool/dedup_kill.sh \
 	tests/tool/dedup_memory.sh tests/tool/dedup_names.sh \
+	tests/tool/dedup_notices.sh \
 	tests/tool/dedup_output.sh \
 	tests/tool/dedup_remember.sh \
 	tests/tool/dedup_report.sh \
