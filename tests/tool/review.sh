@@ -323,4 +323,17 @@ if (ulimit -v 110000 && "$query" --version) >/dev/null 2>&1; then
 	[ "$(grep -c ' of 50: ' out)" -eq 50 ] || fail 'not 50 pairs of long lines'
 fi
 
+# Of what fingerprints have decided the farthest come first, and else what stands first in the evidence;
+# so do texts that are as similar.
+n=0
+for bits in 3 1 2 1 3 1; do
+	n=$((n + 1))
+	echo "{\"distance\":$bits,\"rule\":\"fingerprint\",\"keep\":false,\"path\":\"a\",\"line\":$n,\"path2\":\"b\",\"line2\":1}"
+done >bits.jsonl
+run 0 "$query" review bits.jsonl
+[ "$(sed -n 's/^  + a:/ /p' out | tr -d '\n')" = ' 1 5 3 2 4 6' ] || { fail 'the order of fingerprints'; cat out; }
+sed 's/"distance":[0-9]/"similarity":84,"limit":80/; s/fingerprint/text/' bits.jsonl >alike.jsonl
+run 0 "$query" review alike.jsonl
+[ "$(sed -n 's/^  + a:/ /p' out | tr -d '\n')" = ' 1 2 3 4 5 6' ] || { fail 'the order of texts'; cat out; }
+grep -qE 'up to 5 points above the limit, 6 shown' out || { fail 'which kind 84 % are'; cat out; }
 finish
