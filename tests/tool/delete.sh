@@ -90,6 +90,16 @@ refused '--dry-run goes with --older-than' ix --dry-run --id 1
 refused '--static: to delete is to write' ix --static --id 1
 refused 'x: expected an id, a decimal number in 0..9223372036854775807' ix --id 1 x
 refused 'expected a label of 1 to 65535 bytes, found one of 0' ix --label one ''
+# A label has 65535 bytes at most: one of so many is looked for, and a longer one is none.
+longest=$(printf '%065535d' 0)
+run 1 "$query" delete ix --label "$longest"
+says 'simidx-query: ix: 0 documents deleted'
+refused 'expected a label of 1 to 65535 bytes, found one of 65536' ix --label one "${longest}0"
+left ix 1 2 3 4 5
+# To count is to read.
+run 0 "$query" --static delete ix --older-than 2026-01-03 --dry-run
+errors <<<'simidx-query: ix: 2 documents older than 2026-01-03T00:00:00Z; nothing has changed'
+refused '--static: to delete is to write' ix --static --older-than 2026-01-03
 refused "--older-than: expected 30d, 12h, 2026-11-26, 2026-11-26T08:15:00Z or seconds since 1970, found '1y'" \
 	ix --older-than 1y
 refused 'plain: keeps no times, so --older-than does not fit' plain --older-than 1d
