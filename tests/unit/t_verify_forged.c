@@ -7,6 +7,7 @@
  */
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -236,6 +237,120 @@ START_TEST(test_verify_finds_what_does_not_agree)
 }
 END_TEST
 
+/* ---- a header that counts something else than there is ---- */
+
+static void count_document(simidx *index, sx_txn *txn, sx_header *h)
+{
+	(void)index;
+	(void)txn;
+	h->documents++;
+}
+
+static void count_label(simidx *index, sx_txn *txn, sx_header *h)
+{
+	(void)index;
+	(void)txn;
+	h->labels++;
+}
+
+static void count_row(simidx *index, sx_txn *txn, sx_header *h)
+{
+	(void)index;
+	(void)txn;
+	h->table[2].rows++;
+}
+
+static void change_digest(simidx *index, sx_txn *txn, sx_header *h)
+{
+	(void)index;
+	(void)txn;
+	h->other[SX_COUNT_DOCS].digest ^= 1;
+}
+
+static void count_fresh(simidx *index, sx_txn *txn, sx_header *h)
+{
+	(void)index;
+	(void)txn;
+	h->next_seq++;
+}
+
+/* Under the id of another document there is one more label, which by_label does not have. */
+static void add_label(simidx *index, sx_txn *txn, sx_header *h)
+{
+	unsigned char id[8];
+
+	(void)h;
+	sx_store_be64(id, 7);
+	sxt_must_ok(sx_dbi_put(txn, index->tables.labels, (sx_slice){ id, 8 },
+			       (sx_slice){ "odd", 3 }, &sxt_err));
+}
+
+static void add_odd_label(simidx *index, sx_txn *txn, sx_header *h)
+{
+	(void)h;
+	sxt_must_ok(sx_dbi_put(txn, index->tables.labels, (sx_slice){ "7", 1 },
+			       (sx_slice){ "odd", 3 }, &sxt_err));
+}
+
+/* A hash for which there is no label. */
+static void add_to_by_label(simidx *index, sx_txn *txn, sx_header *h)
+{
+	(void)h;
+	change_row(txn, &index->tables.by_label, NULL, 5, 7, 0);
+}
+
+#define HEADER_SAYS "entries of documents that are there, the header says"
+
+static const struct miscount {
+	void (*change)(simidx *index, sx_txn *txn, sx_header *h);
+	const char *problem[3]; /* in the order in which they are told */
+} miscounts[] = {
+	{ count_document,
+	  { "postings: with the fresh rows there are 50 documents, the header says 51" } },
+	{ count_label,
+	  { "labels: it has 0 " HEADER_SAYS " 1",
+	    "by_label: with the fresh rows it has 0 labels, the header says 1" } },
+	{ count_row, { "t03: it has 50 entries, the header says 51" } },
+	{ change_digest, { "docs: its digest is " } },
+	{ count_fresh, { "fresh: it has 0 rows, the header says 1" } },
+	{ add_label, { "labels: it has 1 " HEADER_SAYS " 0" } },
+	{ add_odd_label, { "labels: entry 0 has a key or value of a wrong size" } },
+	{ add_to_by_label,
+	  { "by_label: document 7 has no label",
+	    "by_label: with the fresh rows it has 1 labels, the header says 0" } },
+};
+
+#define N_MISCOUNTS (sizeof(miscounts) / sizeof(miscounts[0]))
+
+static void note_miscount(void *ctx, const simidx_problem *problem)
+{
+	const struct miscount *m = ctx;
+	const char *want = problems < 2 ? m->problem[problems] : NULL;
+	char text[600];
+
+	snprintf(text, sizeof(text), "%s: %s", problem->table, problem->text);
+	if (!want || strncmp(text, want, strlen(want)) != 0)
+		ck_abort_msg("not '%s' but '%s'", want ? want : "", text);
+	problems++;
+}
+
+START_TEST(test_header_counts_what_there_is)
+{
+	const struct miscount *m = &miscounts[_i];
+	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
+	simidx *index;
+
+	make_index(0);
+	rewrite(m->change);
+	index = sxt_open(t_path, 0);
+	ck_assert_sx(simidx_verify(index, note_miscount, (void *)(uintptr_t)m, &report, &sxt_err),
+		     SIMIDX_E_CORRUPT);
+	ck_assert_ptr_null(m->problem[problems]);
+	ck_assert_uint_eq(report.problems, problems);
+	simidx_close(index);
+}
+END_TEST
+
 /* Rows that are not merged yet count, too. */
 START_TEST(test_next_id_of_a_fresh_document)
 {
@@ -328,6 +443,7 @@ END_TEST
 
 static const sxt_test tests[] = {
 	{ &test_verify_finds_what_does_not_agree, 0, N_FORGERIES },
+	{ &test_header_counts_what_there_is, 0, N_MISCOUNTS },
 	{ &test_next_id_of_a_fresh_document, 0, 1 },
 	{ &test_time_of_a_fresh_document, 0, 1 },
 	{ &test_times_at_the_limit, 0, 1 },
