@@ -152,6 +152,23 @@ bad_npy 'the .npy header lacks descr, fortran_order or shape'
 bad_npy 'version 4.0 of the .npy format; expected 1.0, 2.0 or 3.0'
 printf '\x93NUMPY\x02\x00\xff\xff\xff\x7f' >bad.npy
 bad_npy 'an .npy header of 2147483647 bytes'
+# A header has 1 to 65536 bytes. A comma in quotes of either kind belongs to the value.
+long_npy() { # SIZE
+	printf '\x93NUMPY\x02\x00'
+	# shellcheck disable=SC2059
+	printf "$(printf '\\x%02x' $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16)) 0)"
+	printf "%-$(($1 - 1))s\n" "{'descr': '<u8', 'fortran_order': False, 'shape': (3,), }"
+	numbers
+}
+long_npy 65536 >longest.npy
+run 0 "$load" -q longest longest.npy
+dump_of longest <three
+long_npy 65537 >bad.npy
+bad_npy 'an .npy header of 65537 bytes'
+printf '\x93NUMPY\x01\x00\x00\x00' >bad.npy
+bad_npy 'an .npy header of 0 bytes'
+{ npy_of 1 "{'descr': \"<u8,x\", 'fortran_order': False, 'shape': (3,), }"; numbers; } >bad.npy
+bad_npy 'dtype "<u8,x"; expected'
 printf '0123456789abcdef\n' >bad.npy
 bad_npy 'is no .npy file; -F tells what it is'
 for size in 0 5 9 20; do
