@@ -481,6 +481,7 @@ tool_tests = \
 	tests/tool/found_files.sh \
 	tests/tool/full.sh \
 	tests/tool/full_disk.sh \
+	tests/tool/get.sh \
 	tests/tool/guard.sh \
 	tests/tool/help.sh \
 	tests/tool/idf.sh \

@@ -278,6 +278,11 @@ if [ -n "${SX_JSON-}" ] && [ -n "${SX_TEXT-}" ]; then
 	run 0 "$query" --json pairs partly
 	[ "$(grep -c '"id[12]":2,.*"distance2":null}$' out)" -eq 2 ] || fail "second distances: $(cat out)"
 	[ "$(grep -cE '"distance2":[0-9]{1,2}}$' out)" -eq 1 ] || fail "second distances: $(cat out)"
+	# Equal texts have equal second fingerprints: a distance that is known.
+	{ head -1 long.jsonl; sed -n '1s/"id":1/"id":9/p' long.jsonl; } >twice.jsonl
+	run 0 "$load" -q twice twice.jsonl
+	run 0 "$query" --json pairs twice
+	grep -q '"distance":0,"distance2":0}$' out || fail "the second distance of equal texts: $(cat out)"
 fi
 
 # The pairs of many documents are those that searches find.
