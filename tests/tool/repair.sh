@@ -215,4 +215,43 @@ says 'simidx-query: new: made, with 3,000 documents; lost: nothing'
 grep -q '^damage	postings				the list of tables is damaged' out || fail 'no word of the damage'
 "$query" dump new | cmp - documents.tsv || fail 'documents without a list of tables have changed'
 run 0 "$query" verify new
+# Times and second fingerprints stand in one table only: what a damaged block of it had is lost, line by line, and
+# told in sum. The documents are kept.
+seq 1 600 | awk '{ printf "%d\t%016x\tl%d\t2026-01-01T00:00:00Z\n", $1, $1 * 7777, $1 }' >times.dump
+run 0 "$load" -q --times timed -F dump times.dump
+lost=0
+for block in $(blocks_of timed); do
+	damage timed "$block"
+	rm -rf new
+	"$query" repair copy new >out 2>err
+	code=$? n=$(grep -c '^time	' out)
+	lost=$((lost + n))
+	[ "$n" -eq 0 ] && told=nothing code=$((code + 1)) || told="$n times"
+	grep '^damage' out | cut -f 4 | grep -q . && fail 'a block has a fingerprint'
+	[ $code -eq 1 ] || fail "exit $code with $n times lost"
+	says "simidx-query: new: made, with 600 documents; lost: $told"
+	"$query" dump new >dumped
+	[ "$(grep -c '	$' dumped)" -eq "$n" ] || fail 'not the times that are told are lost'
+	cut -f 1-3 dumped | diff -q - <(cut -f 1-3 times.dump) >/dev/null || fail 'a document of lost times'
+done
+[ $lost -eq 600 ] || fail "$lost times lost of 600"
+[ -n "${SX_JSON-}" ] || finish
+seq 1 600 | awk '{ printf "{\"fp\":\"%016x\",\"fp2\":\"%016x\"}\n", $1 * 7777, $1 * 3 }' >second.jsonl
+run 0 "$load" -q --fp2 second second.jsonl
+lost=0
+for block in $(blocks_of second); do
+	damage second "$block"
+	rm -rf new
+	"$query" --json repair copy new >out 2>err
+	code=$? n=$(grep -c '"kind":"fp2"' out)
+	lost=$((lost + n))
+	[ "$n" -eq 0 ] && told=nothing code=$((code + 1)) || told="$n second fingerprints"
+	[ $code -eq 1 ] || fail "exit $code with $n second fingerprints lost"
+	says "simidx-query: new: made, with 600 documents; lost: $told"
+	[ "$("$query" --json dump new | grep -c '"fp2":null')" -eq "$n" ] || fail 'not the second fingerprints that are told'
+	# Of damage no document is known, of a loss it is.
+	grep -q '"kind":"damage".*"fp":' out && fail 'a block has a fingerprint'
+	[ "$(grep -c '"kind":"fp2".*"fp":"' out)" -eq "$n" ] || fail 'a lost second fingerprint of nobody'
+done
+[ $lost -eq 600 ] || fail "$lost second fingerprints lost of 600"
 finish
