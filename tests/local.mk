@@ -490,6 +490,7 @@ tool_tests = \
 	tests/tool/merge_beside.sh \
 	tests/tool/mode.sh \
 	tests/tool/mode_if_new.sh \
+	tests/tool/load_summary.sh \
 	tests/tool/looks.sh \
 	tests/tool/manual.sh \
 	tests/tool/moved.sh \
