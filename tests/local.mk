@@ -468,6 +468,7 @@ tool_tests = \
 	tests/tool/dedup_report.sh \
 	tests/tool/dedup_resume.sh \
 	tests/tool/dedup_resume_edges.sh \
+	tests/tool/dedup_resume_options.sh \
 	tests/tool/dedup_stream.sh \
 	tests/tool/dedup_summary.sh \
 	tests/tool/delete.sh \
