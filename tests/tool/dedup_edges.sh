@@ -107,6 +107,18 @@ if [ -n "${SX_JSON-}" ]; then
 	says ': 1 new, 0 near-duplicates, 5,000 rejected'
 fi
 
+# In a group the most similar come first, and of those that have all in common the identical ones.
+words='one two three four five six seven eight'
+printf '%s\n' "$words" "$words nine" "${words^^}" "$words" "${words^}" >order
+run 0 "$dedup" -q --keep first --similarity 0.7 -F tsv --text-field 1 order
+output <<'END'
+1	same	keep	order:1
+1	same	drop	order:4
+1	100.0	drop	order:3
+1	100.0	drop	order:5
+1	80.0	drop	order:2
+END
+
 # No room for temporary files.
 if [ -e "$SX_BUILDDIR/tests/fault/.libs/libfail.so" ]; then
 	need_faults
