@@ -13,6 +13,8 @@ run 0 "$load" -q --write insert --merge never index -F lines - <<<0123456789abcd
 size=$(stat -c %s index/data.mdb)
 
 run 0 "$query" compact index new --plan 3x22 --fill 100
+"$query" stats new | grep -qx 'fill of merges  *100 %' || fail 'the fill that was asked for is not kept'
+"$query" stats index | grep -qx 'fill of merges  *90 %' || fail 'the fill of what is only read has changed'
 new_size=$(stat -c %s new/data.mdb)
 count() {
 	sed -E ':a; s/^([0-9]+)([0-9]{3})/\1,\2/; ta' <<<"$1"
