@@ -73,4 +73,14 @@ run 2 "$load" --wait 100 index more.tsv
 says 'locked by another writer'
 kill $holder
 wait $holder 2>/dev/null
+
+# Each file of an index is one, by whatever name.
+for file in data.mdb lock.mdb write.lock; do
+	[ -e index/$file ] || fail "an index has no $file"
+	ln -sf index/$file link
+	for input in index/$file link; do
+		run 1 "$load" -F lines index $input
+		says "$input: is a file of the index itself"
+	done
+done
 finish

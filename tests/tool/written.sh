@@ -9,6 +9,11 @@ seq 5 | awk '{ printf "%d\t%016x\tl%d\n", $1, $1 * 99, $1 }' >fps.tsv
 run 0 "$load" -q ix fps.tsv
 mkdir docs
 echo 'one two three four five six seven' | tee docs/1 docs/2 >plain.txt
+# What has no bytes may be written to by all.
+run 0 "$load" -q --rejects /dev/null --summary /dev/null null fps.tsv
+"$load" -q --mode if-new --radius 0 --on-duplicate first --emit all --rejects /dev/null null fps.tsv >/dev/null 2>err ||
+	fail "/dev/null is refused: $(cat err)"
+
 # Nothing is written over, and no input to.
 cp fps.tsv mine.tsv
 for option in --rejects --summary; do
