@@ -89,6 +89,7 @@ stored=$("$query" -q dump all.ix | wc -l)
 [ "$stored" -gt "$kept" ] && [ "$stored" -le $((kept + 7)) ] || fail "$kept were kept, and $stored are stored"
 "$query" -q dump --format full all.ix | sed -n 's/.*"note_hex":"\([0-9a-f]*\)".*/\1/p' >notes
 [ "$(wc -l <notes)" -eq "$("$query" -q dump all.ix | wc -l)" ] || fail 'a document has no note'
+"$query" -q dump --json all.ix | grep '"note' && fail 'notes in a dump that is not full'
 awk 'length($0) > 400' notes >long
 [ ! -s long ] || fail 'sketches of more than 200 bytes'
 "$query" -q verify all.ix >/dev/null || fail 'the index is damaged'
