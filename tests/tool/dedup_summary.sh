@@ -7,14 +7,6 @@
 need_text
 need_json
 
-# counts NAME:VALUE...: what ./summary must have.
-counts() {
-	local is
-	for is in "$@"; do
-		grep -qF "\"${is%%:*}\":${is#*:}," summary || fail "not $is: $(cat summary)"
-	done
-}
-
 # summed CODE ARGUMENT...: a run with a new ./summary.
 summed() {
 	rm -f summary
@@ -36,12 +28,12 @@ printf ', .\n' >tree/4
 printf '; ;\n' >tree/5
 printf 'other words than those, and enough of them' >tree/6
 summed 0 -r tree
-counts rows:4 documents:4 rejected:0 skipped:2 binary:0 not_utf8:1 empty_texts:2 near:0 groups:0
+summary_has rows:4 documents:4 rejected:0 skipped:2 binary:0 not_utf8:1 empty_texts:2 near:0 groups:0
 says '2 files are no texts and were skipped (first: tree/1)'
 says '2 texts have no words: of these an empty one is near to nothing'
 says '1 text is not UTF-8 (tree/3): convert'
 summed 0 -r --binary tree
-counts rows:6 documents:6 rejected:0 skipped:0 binary:2 not_utf8:1 empty_texts:2 near:1 groups:1 near_bytes:3 \
+summary_has rows:6 documents:6 rejected:0 skipped:0 binary:2 not_utf8:1 empty_texts:2 near:1 groups:1 near_bytes:3 \
 	identical_bytes:3
 says '2 files are no texts and were compared by bytes alone'
 
@@ -52,21 +44,21 @@ text >>rows.jsonl
 text >>rows.jsonl
 text other words that make a difference >>rows.jsonl
 summed 0 --max-group 1 rows.jsonl
-counts near:1 groups:1 spared:1 unread:0 valueless:0 changed:0
+summary_has near:1 groups:1 spared:1 unread:0 valueless:0 changed:0
 says '1 document stays, though near to others, as --max-group is reached'
 summed 0 rows.jsonl
-counts near:2 groups:1 spared:0
+summary_has near:2 groups:1 spared:0
 # Two of the three that are alike have no number, and so has one that is near to none.
 for score in '"score":1' '"score":null' '"other":1'; do
 	text | sed "s/^{/{$score,/"
 done >scores.jsonl
 summed 0 --keep max:score scores.jsonl
-counts near:2 groups:1 valueless:2
+summary_has near:2 groups:1 valueless:2
 says '2 documents have no number or date such as 2026-05-03T10:20:30Z for --keep, and so stay only where no other has'
 grep -qx '1	same	keep	scores.jsonl:1' out || fail "$(cat out)"
 head -2 scores.jsonl >fewer.jsonl
 summed 0 --keep max:score fewer.jsonl
-counts near:1 groups:1 valueless:1
+summary_has near:1 groups:1 valueless:1
 says '1 document has no number or date such as 2026-05-03T10:20:30Z for --keep, and so stays only where no other has'
 
 # A file that has changed since it was read: the pipe comes last.
@@ -77,7 +69,7 @@ rm summary
 { sleep 0.5; echo 'quite another text' >second; cat third; } >pipe
 wait
 [ "$(cat code)" = 1 ] || fail "a file that has changed: exit $(cat code)"
-counts exit:1 changed:1 near:2 groups:1 documents:4
+summary_has exit:1 changed:1 near:2 groups:1 documents:4
 says 'second: has changed since it was read: left out'
 
 # ---- an index: what it knows, what it remembers, what it says nothing of ----
@@ -87,14 +79,14 @@ for i in 1 2 3; do
 		sed "s/^{/{\"label\":\"l$i\",/"
 done >labelled.jsonl
 summed 0 --stream --index ix --remember text labelled.jsonl
-counts new:3 near:0 known:0 foreign:0 too_long:0
+summary_has new:3 near:0 known:0 foreign:0 too_long:0
 bytes=$(sed -n 's/.*ix: remembers 3 texts more, in \([0-9,]*\) bytes$/\1/p' err | tr -d ,)
 [ "${bytes:-0}" -gt 0 ] || fail "bytes of notes: $(cat err)"
-counts note_bytes:"$bytes"
+summary_has note_bytes:"$bytes"
 # One is new; the others are there by their labels.
 { cat labelled.jsonl; text 9 8 7 6 5 4 3 2 1 0 11 12 13 14; } >more.jsonl
 summed 0 --stream --index ix more.jsonl
-counts rows:4 documents:4 new:1 near:0 known:3
+summary_has rows:4 documents:4 new:1 near:0 known:3
 says '3 documents are in ix already, with the same label: not new, and not listed'
 says ': 1 new, 0 near-duplicates'
 # What was stored without a note: fingerprints decide of two.
@@ -102,8 +94,8 @@ for i in 6 7; do
 	text "$i$i $i 1$i 2$i 3$i 4$i 5$i 6$i 7$i"
 done >noteless.jsonl
 summed 0 --stream --index ix --no-verify noteless.jsonl
-counts new:2 note_bytes:0 foreign:0
+summary_has new:2 note_bytes:0 foreign:0
 summed 0 --stream --index ix noteless.jsonl
-counts new:0 near:2 known:0 foreign:2 note_bytes:0
+summary_has new:0 near:2 known:0 foreign:2 note_bytes:0
 says 'fingerprints decided 2 times, as an index had no note of a text that can be compared'
 finish

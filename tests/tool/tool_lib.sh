@@ -167,3 +167,11 @@ shared_runs() {
 			print NR, other, shared[other], n[NR] + n[other] - shared[other], text[NR] == text[other]
 	}'
 }
+
+# summary_has NAME:VALUE...: what ./summary must have, which is of one run.
+summary_has() {
+	local is
+	for is in "$@"; do
+		grep -qF "\"${is%%:*}\":${is#*:}," summary || fail "not $is: $(cat summary)"
+	done
+}

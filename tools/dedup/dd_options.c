@@ -313,7 +313,8 @@ static const struct tl_option rows[] = {
 		       "first document in the order of the inputs; the similarity in percent; keep "
 		       "or drop; the path, or FILE:LINE; of a row with a label that. The columns "
 		       "are separated by tabs. Documents that are near to none are left out. A "
-		       "document is compared with those that are kept, in the order in which their "
+		       "document is compared with those that are kept, first with one that has a "
+		       "rare run of words in common with it, then in the order in which their "
 		       "fingerprints are near to its own, and joins the first one that is near "
 		       "enough; then --keep says which of a group stays.") },
 	{ TL_PARAGRAPH("The similarity is 'same' where both texts have the same bytes, and for the "
