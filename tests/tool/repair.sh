@@ -93,7 +93,7 @@ if command -v script >/dev/null && script -qec true /dev/null </dev/null >/dev/n
 	rm -rf new
 	script -qec "'$query' -q repair copy new" /dev/null </dev/null >shown
 	[ "$(grep -c '^document\|^damage' shown)" -eq 20 ] || fail 'not 20 lines on a terminal'
-	grep -q 'more lines go to a file alone: > FILE' shown || fail 'nothing tells of the others'
+	grep -q 'a terminal shows 20 lines; all of them: > FILE' shown || fail 'nothing tells of the others'
 fi
 
 # A merge meets damage: what was committed before stays, but to go on would only meet it again.

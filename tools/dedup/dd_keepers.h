@@ -36,7 +36,8 @@ struct dd_keeper {
 struct dd_keepers {
 	const struct dd_work *work;
 	struct in_room at;       /* uint64_t: where the facts of each are */
-	struct in_room left_out; /* uint32_t: how many were left out for each; or DROPPED */
+	struct in_room left_out; /* uint32_t: how many were left out for each, or that it
+	                            is left out itself */
 	struct in_room label;    /* of the one that was found */
 	size_t n;                /* how many were noted */
 	struct dd_counters counters;

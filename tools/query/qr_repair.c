@@ -41,18 +41,23 @@ static const char *const kinds[] = { [SIMIDX_LOSS_DAMAGE] = "damage",
 /* A terminal shows so many lines. */
 #define MOST_SHOWN 20
 
+/* What lines are printed with. */
+struct printing {
+	const struct qr_context *ctx;
+	uint64_t n; /* lines so far */
+};
+
 static void print_loss(void *arg, const simidx_loss *loss)
 {
-	static uint64_t n;
-	const struct qr_context *ctx = arg;
+	struct printing *printing = arg;
 
 	tl_progress_clear();
-	if (ctx->width && ++n > MOST_SHOWN) {
-		if (n == MOST_SHOWN + 1)
-			tl_error("more lines go to a file alone: > FILE");
+	if (++printing->n > MOST_SHOWN && printing->ctx->width) {
+		if (printing->n == MOST_SHOWN + 1)
+			tl_error("a terminal shows %d lines; all of them: > FILE", MOST_SHOWN);
 		return;
 	}
-	if (ctx->json) {
+	if (printing->ctx->json) {
 		qr_json_loss(kinds[loss->kind], loss);
 		return;
 	}
@@ -179,6 +184,7 @@ static int run_repair(struct qr_context *ctx)
 {
 	simidx_repair_options how = SIMIDX_REPAIR_OPTIONS_INIT;
 	simidx_repair_report report = SIMIDX_REPAIR_REPORT_INIT;
+	struct printing printing = { ctx, 0 };
 	const char *new = ctx->operands[0];
 	simidx_error err;
 	int rc;
@@ -194,7 +200,7 @@ static int run_repair(struct qr_context *ctx)
 	how.flags = qr_open_flags(ctx);
 	how.progress = tl_progress_wanted() ? tl_progress_phase : NULL;
 	how.stop = tl_stop_wanted;
-	rc = simidx_repair(ctx->path, new, &how, print_loss, ctx, &report, &err);
+	rc = simidx_repair(ctx->path, new, &how, print_loss, &printing, &report, &err);
 	return rc ? fail(ctx, new, &err) : tell_report(new, &report);
 }
 
