@@ -275,13 +275,23 @@ typedef struct simidx_dedup_options {
 	    bytes all are, as always with SIMIDX_DEDUP_NEAREST, and once the index has documents
 	    that were not added here */
 	uint64_t unsearched_bytes;
+	/** With SIMIDX_DEDUP_LASTING, a file that keeps for the next run what tells which texts
+	    need no search: SIMIDX_DEDUP_SEEN_NAME in the directory of the index, or NULL. It is made
+	    for an index that is empty, and removed where it does not have all of the index, as when
+	    others have put documents into it; without it all texts of the next run are searched.
+	    Some 50 bytes a text, and until it is written anew up to twice as much. Not with an index
+	    in an engine. Read by simidx_dedup_open() alone, and not copied: borrowed */
+	const char *seen_file;
 } simidx_dedup_options;
+
+/** The name of simidx_dedup_options.seen_file in the directory of an index, with which it goes. */
+#define SIMIDX_DEDUP_SEEN_NAME "dedup.seen"
 
 #define SIMIDX_DEDUP_OPTIONS_INIT                                                             \
 	{ sizeof(simidx_dedup_options), SIMIDX_DEDUP_TEXTS, 0, SIMIDX_DEDUP_SIMILARITY, -1, -1, \
 	  1, 4096, (uint64_t)32 << 20, NULL, UINT64_MAX,                                        \
 	  { NULL, NULL, NULL, NULL, NULL, NULL }, SIMIDX_DEDUP_FINGERPRINT, 0, NULL, 0,         \
-	  (uint64_t)64 << 20 }
+	  (uint64_t)64 << 20, NULL }
 
 /**
  * Begin to decide.

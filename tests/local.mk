@@ -469,6 +469,7 @@ tool_tests = \
 	tests/tool/dedup_resume.sh \
 	tests/tool/dedup_resume_edges.sh \
 	tests/tool/dedup_resume_options.sh \
+	tests/tool/dedup_seen.sh \
 	tests/tool/dedup_stream.sh \
 	tests/tool/dedup_summary.sh \
 	tests/tool/delete.sh \

@@ -37,6 +37,8 @@ lib_dedup_libsd_la_SOURCES = \
 	lib/dedup/sd_row.h \
 	lib/dedup/sd_seen.c \
 	lib/dedup/sd_seen.h \
+	lib/dedup/sd_seen_file.c \
+	lib/dedup/sd_seen_file.h \
 	lib/dedup/sd_set_sketch.c \
 	lib/dedup/sd_set_sketch.h \
 	lib/dedup/sd_shingles.c \

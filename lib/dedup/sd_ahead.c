@@ -100,8 +100,10 @@ static void forget_seen(simidx_dedup *dedup)
 {
 	sd_seen_close(dedup->seen);
 	sd_first_close(dedup->first);
+	sd_seen_file_drop(dedup->seen_file);
 	dedup->seen = NULL;
 	dedup->first = NULL;
+	dedup->seen_file = NULL;
 }
 
 /* Tell which rows are new, in their order, as each counts for those behind it. Rows that are left

@@ -32,6 +32,8 @@ struct sd_kept {
 	simidx_writer *writer;
 	simidx_text *text; /* a thread's is a clone of it; NULL but for texts */
 	uint64_t n_put, n_left_out;
+	struct sd_seen_state before; /* when it was opened */
+	uint64_t last_fp;            /* of what was put last */
 	struct stretch *stretch; /* ascending */
 	size_t n_stretches, stretch_room;
 	struct noted *noted;     /* a slot by the hash, or the next free ones */
@@ -39,29 +41,25 @@ struct sd_kept {
 };
 
 /* The index must hold what comes. */
-static int fit(simidx *index, int kind, simidx_error *err)
+static int fit(const simidx_info *info, int kind, simidx_error *err)
 {
-	simidx_info info = SIMIDX_INFO_INIT;
-	int rc = simidx_get_info(index, &info, err);
-	int has_fp2 = !rc && (info.flags & SIMIDX_CREATE_FP2);
+	int has_fp2 = (info->flags & SIMIDX_CREATE_FP2) != 0;
 
-	if (rc)
-		return rc;
-	if (info.flags & SIMIDX_CREATE_NO_IDS)
+	if (info->flags & SIMIDX_CREATE_NO_IDS)
 		return sx_fail(err, SIMIDX_E_MISMATCH,
 			       "the index has no ids, and what is kept needs one");
 	/* Whether the profile is that of an extractor, simidx_text_open_for() tells. */
-	if (kind == SIMIDX_DEDUP_TEXTS && (!*info.profile || !has_fp2))
+	if (kind == SIMIDX_DEDUP_TEXTS && (!*info->profile || !has_fp2))
 		return sx_fail(err, SIMIDX_E_MISMATCH, "the index holds %s, so texts do not fit",
-			       *info.profile ? "no second fingerprints" : "fingerprints");
-	if (kind == SIMIDX_DEDUP_FEATURES && *info.profile)
+			       *info->profile ? "no second fingerprints" : "fingerprints");
+	if (kind == SIMIDX_DEDUP_FEATURES && *info->profile)
 		return sx_fail(err, SIMIDX_E_MISMATCH,
 			       "the index holds what \"%s\" has made, so features do not fit",
-			       info.profile);
+			       info->profile);
 	if (kind == SIMIDX_DEDUP_FEATURES && !has_fp2)
 		return sx_fail(err, SIMIDX_E_MISMATCH,
 			       "the index holds no second fingerprints, so features do not fit");
-	if (kind == SIMIDX_DEDUP_FINGERPRINTS && (*info.profile || has_fp2))
+	if (kind == SIMIDX_DEDUP_FINGERPRINTS && (*info->profile || has_fp2))
 		return sx_fail(err, SIMIDX_E_MISMATCH,
 			       "bare fingerprints do not fit what the index holds");
 	return SIMIDX_OK;
@@ -71,6 +69,7 @@ int sd_kept_open(simidx *index, simidx_writer *writer, const simidx_dedup_option
 		 struct sd_kept **out, simidx_error *err)
 {
 	struct sd_kept *kept = sx_calloc(1, sizeof(*kept));
+	simidx_info info = SIMIDX_INFO_INIT;
 	int rc;
 
 	*out = kept;
@@ -79,7 +78,11 @@ int sd_kept_open(simidx *index, simidx_writer *writer, const simidx_dedup_option
 	kept->options = options;
 	kept->index = index;
 	kept->writer = writer;
-	rc = fit(index, options->kind, err);
+	rc = simidx_get_info(index, &info, err);
+	if (!rc)
+		rc = fit(&info, options->kind, err);
+	kept->before = (struct sd_seen_state){ info.puts, info.next_id,
+					       info.documents ? 0 : SIMIDX_NO_ID, 0 };
 	if (!rc && options->kind == SIMIDX_DEDUP_TEXTS)
 		rc = simidx_text_open_for(index, NULL, &kept->text, err);
 	return rc;
@@ -132,9 +135,27 @@ int sd_kept_documents(const struct sd_kept *kept, uint64_t *documents, int *has_
 	int rc = simidx_get_info(kept->index, &info, err);
 
 	*documents = info.documents;
-	*has_others = info.documents != kept->n_put + kept->n_left_out ||
-		      (last && info.next_id != last->id + last->n);
+	if (info.puts == UINT64_MAX)
+		*has_others = info.documents != kept->n_put + kept->n_left_out ||
+			      (last && info.next_id != last->id + last->n);
+	else
+		*has_others = info.puts != kept->before.puts + kept->n_put + kept->n_left_out;
 	return rc;
+}
+
+struct sd_seen_state sd_kept_state(const struct sd_kept *kept)
+{
+	const struct stretch *last = kept->n_stretches ? &kept->stretch[kept->n_stretches - 1] :
+							 NULL;
+	struct sd_seen_state state = kept->before;
+
+	state.puts += kept->n_put + kept->n_left_out;
+	if (last) {
+		state.next_id = last->id + last->n;
+		state.id = state.next_id - 1;
+		state.fp = kept->last_fp;
+	}
+	return state;
 }
 
 unsigned sd_kept_trusted(const simidx_sketch *sketch)
@@ -341,6 +362,7 @@ int sd_kept_remember(struct sd_kept *kept, const simidx_sketch *sketch,
 	int rc = simidx_writer_put(kept->writer, &doc, id, err);
 
 	kept->n_left_out += !rc;
+	kept->last_fp = doc.fp;
 	return rc ? rc : note_id(kept, *id, SD_LEFT_OUT, err);
 }
 
@@ -360,5 +382,6 @@ int sd_kept_put(struct sd_kept *kept, const simidx_sketch *sketch, const simidx_
 		doc.label = NULL;
 		rc = simidx_writer_put(kept->writer, &doc, id, err);
 	}
+	kept->last_fp = doc.fp;
 	return rc ? rc : note_id(kept, *id, kept->n_put++, err);
 }

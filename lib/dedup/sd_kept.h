@@ -12,6 +12,8 @@
 #include <simidx_dedup.h>
 #include <simidx_text.h>
 
+#include "dedup/sd_seen_file.h"
+
 /**
  * Texts whose fingerprints weigh so much apart may be this similar; they are compared themselves:
  * 320 for .8, and 120 more for each tenth less.
@@ -45,10 +47,15 @@ int sd_kept_thread(struct sd_kept *kept, simidx_reader **reader, simidx_text **t
 /**
  * How many documents the index has, without those of an open transaction.
  *
- * @param has_others  set to whether others were put into it, or any was deleted
+ * @param has_others  set to whether others have put some into it since it was opened; in an engine
+ *                    also whether it had some then, or any was deleted
  */
 int sd_kept_documents(const struct sd_kept *kept, uint64_t *documents, int *has_others,
 		      simidx_error *err);
+
+/** The state of the index after the next commit, if nobody else puts documents into it; id and fp
+ * are of what was put here. */
+struct sd_seen_state sd_kept_state(const struct sd_kept *kept);
 
 /** Weight up to which fingerprints alone decide about a text. */
 unsigned sd_kept_trusted(const simidx_sketch *sketch);

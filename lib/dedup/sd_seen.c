@@ -24,14 +24,8 @@
 /* 2^64 divided by the golden ratio. */
 #define FACTOR UINT64_C(0x9e3779b97f4a7c15)
 
-struct filter {
-	uint64_t *word;
-	uint64_t lines; /* below 2^32 */
-	uint64_t room;  /* for so many hashes more */
-};
-
 struct sd_seen {
-	struct filter filter[MOST_FILTERS]; /* hashes are added to the last one */
+	struct sd_seen_filter filter[MOST_FILTERS]; /* hashes are added to the last one */
 	unsigned n;
 	uint64_t lines; /* for so many more there is memory */
 	/* Of a text with n shingles, all of them known, so many are seen, or it is new; and of the
@@ -96,12 +90,12 @@ void sd_seen_close(struct sd_seen *seen)
 }
 
 /* The first bits of the least hashes are the same in most; the last ones are as good as any. */
-static uint64_t *line_of(const struct filter *filter, uint64_t hash)
+static uint64_t *line_of(const struct sd_seen_filter *filter, uint64_t hash)
 {
 	return filter->word + ((hash & UINT32_MAX) * filter->lines >> 32) * LINE_WORDS;
 }
 
-static int has(const struct filter *filter, uint64_t hash)
+static int has(const struct sd_seen_filter *filter, uint64_t hash)
 {
 	const uint64_t *line = line_of(filter, hash);
 	uint64_t bits = hash * FACTOR;
@@ -112,7 +106,7 @@ static int has(const struct filter *filter, uint64_t hash)
 	return 1;
 }
 
-static void set(struct filter *filter, uint64_t hash)
+static void set(struct sd_seen_filter *filter, uint64_t hash)
 {
 	uint64_t *line = line_of(filter, hash), bits = hash * FACTOR, was = UINT64_MAX;
 
@@ -162,34 +156,60 @@ int sd_seen_is_new(const struct sd_seen *seen, const simidx_sketch *sketch, uint
 	return most < least;
 }
 
-/* If there is memory for none, the last one gets too many. */
-static int add_filter(struct sd_seen *seen, simidx_error *err)
+uint64_t *sd_seen_add_filter(struct sd_seen *seen, uint64_t lines, uint64_t room)
 {
-	struct filter *filter = &seen->filter[seen->n];
+	struct sd_seen_filter filter = { .lines = lines, .room = room };
+
+	if (!lines || lines > UINT32_MAX || lines > seen->lines || seen->n == MOST_FILTERS)
+		return NULL;
+	filter.word = sx_calloc(lines * LINE_WORDS, sizeof(*filter.word));
+	if (!filter.word)
+		return NULL;
+	seen->lines -= lines;
+	seen->filter[seen->n++] = filter;
+	return filter.word;
+}
+
+const struct sd_seen_filter *sd_seen_filter(const struct sd_seen *seen, unsigned i)
+{
+	return i < seen->n ? &seen->filter[i] : NULL;
+}
+
+static int has_room_for_filter(const struct sd_seen *seen)
+{
+	return seen->lines && seen->n < MOST_FILTERS;
+}
+
+int sd_seen_is_full(const struct sd_seen *seen)
+{
+	return seen->n && !seen->filter[seen->n - 1].room && !has_room_for_filter(seen);
+}
+
+/* If there is memory for none, the last one gets too many. */
+static int begin_filter(struct sd_seen *seen, simidx_error *err)
+{
 	uint64_t lines = FIRST_LINES << seen->n;
 
-	lines = lines < seen->lines ? lines : seen->lines;
-	if (!lines || seen->n == MOST_FILTERS)
+	if (!has_room_for_filter(seen))
 		return SIMIDX_OK;
-	filter->word = sx_calloc(lines * LINE_WORDS, sizeof(*filter->word));
-	if (!filter->word)
-		return sx_fail_nomem(err);
-	filter->lines = lines;
-	filter->room = lines * LINE_HASHES;
-	seen->lines -= lines;
-	seen->n++;
-	return SIMIDX_OK;
+	lines = lines < seen->lines ? lines : seen->lines;
+	return sd_seen_add_filter(seen, lines, lines * LINE_HASHES) ? SIMIDX_OK : sx_fail_nomem(err);
+}
+
+int sd_seen_add_hashes(struct sd_seen *seen, const uint64_t *hash, size_t n, simidx_error *err)
+{
+	struct sd_seen_filter *last = &seen->filter[seen->n ? seen->n - 1 : 0];
+	int rc = last->room < n ? begin_filter(seen, err) : SIMIDX_OK;
+
+	last = &seen->filter[seen->n ? seen->n - 1 : 0];
+	for (size_t i = 0; !rc && i < n; i++)
+		__builtin_prefetch(line_of(last, hash[i]), 1);
+	for (size_t i = 0; !rc && i < n; i++)
+		set(last, hash[i]);
+	return rc;
 }
 
 int sd_seen_add(struct sd_seen *seen, const simidx_sketch *sketch, simidx_error *err)
 {
-	struct filter *last = &seen->filter[seen->n ? seen->n - 1 : 0];
-	int rc = last->room < sketch->n_least ? add_filter(seen, err) : SIMIDX_OK;
-
-	last = &seen->filter[seen->n ? seen->n - 1 : 0];
-	for (size_t i = 0; !rc && i < sketch->n_least; i++)
-		__builtin_prefetch(line_of(last, sketch->least[i]), 1);
-	for (size_t i = 0; !rc && i < sketch->n_least; i++)
-		set(last, sketch->least[i]);
-	return rc;
+	return sd_seen_add_hashes(seen, sketch->least, sketch->n_least, err);
 }

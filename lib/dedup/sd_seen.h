@@ -68,4 +68,27 @@ int sd_seen_is_new(const struct sd_seen *seen, const simidx_sketch *sketch, uint
  */
 int sd_seen_add(struct sd_seen *seen, const simidx_sketch *sketch, simidx_error *err);
 
+/** The same of its n hashes, SIMIDX_SKETCH_MOST_LEAST at most. */
+int sd_seen_add_hashes(struct sd_seen *seen, const uint64_t *hash, size_t n, simidx_error *err);
+
+/** Whether the memory is used up, so that fewer and fewer texts are told to be new. */
+int sd_seen_is_full(const struct sd_seen *seen);
+
+/** A filter of the set, for a file. */
+struct sd_seen_filter {
+	uint64_t *word; /* `lines` times SD_SEEN_LEAST bytes */
+	uint64_t lines; /* below 2^32 */
+	uint64_t room;  /* for so many hashes more */
+};
+
+/** Filter number i, from 0. Returns NULL behind the last one. */
+const struct sd_seen_filter *sd_seen_filter(const struct sd_seen *seen, unsigned i);
+
+/**
+ * Add a filter that a file has, behind the others; its words are for the caller to set.
+ *
+ * @return NULL where it has no line or too many, or there is no memory for it
+ */
+uint64_t *sd_seen_add_filter(struct sd_seen *seen, uint64_t lines, uint64_t room);
+
 #endif /* SD_SEEN_H */

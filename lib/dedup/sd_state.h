@@ -22,6 +22,7 @@
 #include "dedup/sd_note.h"
 #include "dedup/sd_row.h"
 #include "dedup/sd_seen.h"
+#include "dedup/sd_seen_file.h"
 #include "dedup/sd_shingles.h"
 #include "dedup/sd_texts.h"
 
@@ -119,6 +120,7 @@ struct simidx_dedup {
 	struct sd_kept *kept;
 	struct sd_texts *texts;
 	struct sd_seen *seen;    /* all that is kept was added; or NULL */
+	struct sd_seen_file *seen_file; /* the same for the next run; or NULL */
 	struct sd_first *first;  /* to which of it a hash leads; or NULL */
 	struct sd_thread *thread;
 	struct sd_filling filling; /* the next batch */

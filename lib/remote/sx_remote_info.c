@@ -42,6 +42,7 @@ static int get_info(const simidx *index, simidx_info *out, simidx_error *err)
 		return rc;
 	sx_info_describe(index, &s.header, out);
 	out->distinct = 0; /* not known */
+	out->puts = UINT64_MAX;
 	out->file_bytes = out->used_bytes = info.bytes;
 	out->rejudges = (info.capabilities & SIMIDX_ENGINE_CONDITIONS) != 0;
 	out->durability = info.durability;

@@ -29,6 +29,11 @@ static const char *const file_names[] = { SX_DATA_NAME, SX_LOCK_NAME, SX_WRITE_N
 /* The write lock's file before it is locked. */
 #define NEW_LOCK_NAME SX_WRITE_NAME ".new"
 
+/* What a store's directory may have besides, and what goes with it. */
+static const char *const other_names[] = { NEW_LOCK_NAME, SX_LOCK_NAME SX_LOCK_FILE_NEW,
+					   SX_SEEN_NAME, SX_SEEN_NAME ".new" };
+#define N_OTHERS (sizeof(other_names) / sizeof(other_names[0]))
+
 /*
  * A private directory without a lock is that of a process that died. When it cannot be known
  * that no builder is about to lock it, it must be older than this.
@@ -124,8 +129,10 @@ static int is_own(const char *name)
 	for (size_t i = 0; i < N_FILES; i++)
 		if (!strcmp(name, file_names[i]))
 			return 1;
-	return !strcmp(name, NEW_LOCK_NAME) || !strcmp(name, SX_LOCK_NAME SX_LOCK_FILE_NEW) ||
-	       !strcmp(name, ".") || !strcmp(name, "..");
+	for (size_t i = 0; i < N_OTHERS; i++)
+		if (!strcmp(name, other_names[i]))
+			return 1;
+	return !strcmp(name, ".") || !strcmp(name, "..");
 }
 
 int sx_dir_check_own(const char *path, simidx_error *err)
@@ -148,8 +155,8 @@ static void unlink_files(int dir_fd)
 {
 	for (size_t i = 0; i < N_FILES; i++)
 		unlinkat(dir_fd, file_names[i], 0);
-	unlinkat(dir_fd, NEW_LOCK_NAME, 0);
-	unlinkat(dir_fd, SX_LOCK_NAME SX_LOCK_FILE_NEW, 0);
+	for (size_t i = 0; i < N_OTHERS; i++)
+		unlinkat(dir_fd, other_names[i], 0);
 }
 
 /* ------------------------------------------------------------------------------------------

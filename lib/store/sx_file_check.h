@@ -18,6 +18,7 @@
 #define SX_DATA_NAME "data.mdb"    /* LMDB's */
 #define SX_LOCK_NAME "lock.mdb"    /* LMDB's; it must not be opened while LMDB has it open */
 #define SX_WRITE_NAME "write.lock" /* ours */
+#define SX_SEEN_NAME "dedup.seen"  /* of libsimidx-dedup (doc/format.md) */
 
 /** The page size of files that LMDB makes on this machine, in bytes. */
 size_t sx_file_check_page_size(void);

@@ -33,7 +33,7 @@ T_ENDS_WITH(simidx_rejudged, reserved);
 T_ENDS_WITH(simidx_doc, note_size);
 T_ENDS_WITH(simidx_loader_options, reserved);
 T_ENDS_WITH(simidx_loader_report, spill_bytes);
-T_ENDS_WITH(simidx_info, durability);
+T_ENDS_WITH(simidx_info, puts);
 T_ENDS_WITH(simidx_table_info, unknown_fp2);
 T_ENDS_WITH(simidx_explanation, looked_up);
 T_ENDS_WITH(simidx_prediction, microseconds);

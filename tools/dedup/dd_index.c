@@ -141,6 +141,10 @@ struct dd_index *dd_index_open(const struct dd_options *options, enum simidx_ded
 	index->is_compared = kind == SIMIDX_DEDUP_TEXTS && !options->no_verify;
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	code = open_path(index, options->index ? options->index : path, kind);
+	if (options->index && !tl_path_is_uri(options->index) &&
+	    snprintf(index->seen_file, sizeof(index->seen_file), "%s/%s", options->index,
+		     SIMIDX_DEDUP_SEEN_NAME) >= (int)sizeof(index->seen_file))
+		index->seen_file[0] = '\0';
 	how.merge_threshold = most_rows;
 	if (!options->index)
 		how.durability = SIMIDX_DURABILITY_NORMAL;
@@ -184,6 +188,7 @@ simidx_dedup_options dd_index_options(const struct dd_index *index, enum simidx_
 	how.threads = options->threads;
 	how.spill_bytes = options->spill;
 	how.remember = dd_index_remember(index);
+	how.seen_file = *index->seen_file ? index->seen_file : NULL;
 	return how;
 }
 

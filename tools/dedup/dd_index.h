@@ -9,6 +9,8 @@
 #ifndef DD_INDEX_H
 #define DD_INDEX_H
 
+#include <limits.h>
+
 #include <simidx_dedup.h>
 
 #include "dedup/dd_mark.h"
@@ -23,6 +25,7 @@ struct dd_index {
 	uint64_t first_id;       /* that the next document would have got when it was opened */
 	int remember;            /* enum simidx_dedup_remember, whatever this run does */
 	int is_compared;         /* this run compares texts */
+	char seen_file[PATH_MAX]; /* of simidx_dedup_options; "": none */
 };
 
 /**

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+#include "dedup/sd_seen_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <simidx_sketch.h>
+
+#include "util/sx_alloc.h"
+#include "util/sx_err.h"
+
+/* "simidxS1", as a little-endian number. Another way to make hashes of texts needs another one. */
+#define MAGIC UINT64_C(0x31537864696d6973)
+
+/* What the file begins with; filters follow. Here and below, `hash` is that of what stands before it
+   in the struct, and `words` that of what follows. */
+struct head {
+	uint64_t magic, filters;
+	struct sd_seen_state state;
+	uint64_t hash;
+};
+
+/* Before the words of a filter. */
+struct part {
+	uint64_t lines, room, words, hash;
+};
+
+/* Behind all filters, any number of them, each before n hashes of documents that were put. */
+struct entry {
+	uint64_t n;
+	struct sd_seen_state state;
+	uint64_t words, hash;
+};
+
+struct sd_seen_file {
+	int fd;
+	char *path;
+	uint64_t at;        /* where the next entry is written */
+	uint64_t entries;   /* where the first one is */
+	struct sd_seen_state state; /* up to there */
+	uint64_t *noted;    /* hashes for the next entry, behind room for its head */
+	size_t n, room;
+};
+
+#define ENTRY_WORDS (sizeof(struct entry) / sizeof(uint64_t))
+
+/* ---- bytes ---- */
+
+static int read_all(int fd, void *to, uint64_t size, uint64_t at)
+{
+	for (uint64_t done = 0; done < size;) {
+		ssize_t n = pread(fd, (char *)to + done, size - done, (off_t)(at + done));
+
+		if (!n || (n < 0 && errno != EINTR))
+			return -1;
+		done += n < 0 ? 0 : (uint64_t)n;
+	}
+	return 0;
+}
+
+static int write_all(int fd, const void *from, uint64_t size, uint64_t at)
+{
+	for (uint64_t done = 0; done < size;) {
+		ssize_t n = pwrite(fd, (const char *)from + done, size - done, (off_t)(at + done));
+
+		if (n < 0 && errno != EINTR)
+			return -1;
+		done += n < 0 ? 0 : (uint64_t)n;
+	}
+	return 0;
+}
+
+static uint64_t hash_of(const void *bytes, uint64_t size)
+{
+	return simidx_feature_hash(bytes, (size_t)size);
+}
+
+static uint64_t hash_of_head(const struct head *head)
+{
+	return hash_of(head, offsetof(struct head, hash));
+}
+
+static uint64_t hash_of_part(const struct part *part)
+{
+	return hash_of(part, offsetof(struct part, hash));
+}
+
+static uint64_t hash_of_entry(const struct entry *entry)
+{
+	return hash_of(entry, offsetof(struct entry, hash));
+}
+
+static int is_same(const struct sd_seen_state *a, const struct sd_seen_state *b)
+{
+	return a->puts == b->puts && a->next_id == b->next_id;
+}
+
+/* ---- reading ---- */
+
+/* Add the filters to `seen`. 1: they are not whole, or there is no memory for them. */
+static int read_filters(struct sd_seen_file *file, uint64_t size, struct sd_seen *seen)
+{
+	struct head head;
+
+	if (read_all(file->fd, &head, sizeof(head), 0) || head.hash != hash_of_head(&head))
+		return 1;
+	file->at = sizeof(head);
+	file->state = head.state;
+	for (uint64_t i = 0; i < head.filters; i++) {
+		struct part part;
+		uint64_t *word, bytes;
+
+		if (read_all(file->fd, &part, sizeof(part), file->at) ||
+		    part.hash != hash_of_part(&part))
+			return 1;
+		file->at += sizeof(part);
+		if (part.lines > (size - file->at) / SD_SEEN_LEAST)
+			return 1;
+		bytes = part.lines * SD_SEEN_LEAST;
+		word = sd_seen_add_filter(seen, part.lines, part.room);
+		if (!word || read_all(file->fd, word, bytes, file->at) ||
+		    part.words != hash_of(word, bytes))
+			return 1;
+		file->at += bytes;
+	}
+	file->entries = file->at;
+	return 0;
+}
+
+/* Have room for n hashes more. */
+static int make_room(struct sd_seen_file *file, size_t n, simidx_error *err)
+{
+	return sx_reserve(&file->noted, &file->room, ENTRY_WORDS + file->n + n,
+			  sizeof(*file->noted)) ?
+		       sx_fail_nomem(err) :
+		       SIMIDX_OK;
+}
+
+/* Add the next entry to `seen`. *is_whole: 0: there is none, or it is cut off or damaged. */
+static int read_entry(struct sd_seen_file *file, uint64_t size, struct sd_seen *seen,
+		      int *is_whole, simidx_error *err)
+{
+	struct entry entry;
+	uint64_t *hash;
+	int rc;
+
+	*is_whole = 0;
+	if (read_all(file->fd, &entry, sizeof(entry), file->at) ||
+	    entry.hash != hash_of_entry(&entry) ||
+	    entry.n > (size - file->at - sizeof(entry)) / sizeof(*hash))
+		return SIMIDX_OK;
+	rc = make_room(file, entry.n, err);
+	if (rc)
+		return rc;
+	hash = file->noted + ENTRY_WORDS;
+	if (read_all(file->fd, hash, entry.n * sizeof(*hash), file->at + sizeof(entry)) ||
+	    entry.words != hash_of(hash, entry.n * sizeof(*hash)))
+		return SIMIDX_OK;
+	for (uint64_t i = 0; !rc && i < entry.n; i += SIMIDX_SKETCH_MOST_LEAST)
+		rc = sd_seen_add_hashes(seen, hash + i,
+					entry.n - i < SIMIDX_SKETCH_MOST_LEAST ?
+						entry.n - i :
+						SIMIDX_SKETCH_MOST_LEAST,
+					err);
+	file->at += sizeof(entry) + entry.n * sizeof(*hash);
+	file->state = entry.state;
+	*is_whole = 1;
+	return rc;
+}
+
+/* Whether the last document of the file is in the index: another index may have as many. */
+static int has_last(const struct sd_seen_file *file, simidx_reader *reader, int *has,
+		    simidx_error *err)
+{
+	simidx_match match;
+	int rc = SIMIDX_OK;
+
+	*has = file->state.id == SIMIDX_NO_ID;
+	if (!*has)
+		rc = simidx_reader_find_id(reader, file->state.id, &match, err);
+	if (rc == SIMIDX_E_NOT_FOUND)
+		return SIMIDX_OK;
+	*has |= !rc && match.fp == file->state.fp;
+	return rc;
+}
+
+/* Read the file up to the state of the index. What stands behind that was never committed. */
+static int read_up_to(struct sd_seen_file *file, uint64_t size, const struct sd_seen_state *state,
+		      simidx_reader *reader, struct sd_seen *seen, int *counts, simidx_error *err)
+{
+	int rc = SIMIDX_OK, is_whole = !read_filters(file, size, seen);
+
+	*counts = 0;
+	while (!rc && is_whole && !is_same(&file->state, state))
+		rc = read_entry(file, size, seen, &is_whole, err);
+	if (!rc && is_whole)
+		rc = has_last(file, reader, counts, err);
+	if (!rc && *counts && ftruncate(file->fd, (off_t)file->at))
+		*counts = 0;
+	return rc;
+}
+
+/* ---- opening ---- */
+
+/* The file, with its lock: -1: there is none, or another run has it, or has just replaced it. */
+static int open_locked(const char *path, int flags, struct stat *status)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags, 0600);
+	struct stat there;
+
+	if (fd < 0)
+		return -1;
+	if (!flock(fd, LOCK_EX | LOCK_NB) && !fstat(fd, status) && S_ISREG(status->st_mode) &&
+	    !lstat(path, &there) && there.st_dev == status->st_dev &&
+	    there.st_ino == status->st_ino)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* It has the mode of the data, so that who may add to the index may add to it. */
+static int copy_mode(const struct sd_seen_file *file, int fd)
+{
+	char data[PATH_MAX];
+	const char *slash = strrchr(file->path, '/');
+	struct stat status;
+
+	if (snprintf(data, sizeof(data), "%.*s/data.mdb", slash ? (int)(slash - file->path) : 1,
+		     slash ? file->path : ".") >= (int)sizeof(data) ||
+	    stat(data, &status))
+		return -1;
+	return fchmod(fd, status.st_mode & 0777);
+}
+
+/* Write the filters to a file that is `fd`. */
+static int write_filters(struct sd_seen_file *file, int fd, const struct sd_seen *seen)
+{
+	struct head head = { .magic = MAGIC, .state = file->state };
+	const struct sd_seen_filter *filter;
+	uint64_t at = sizeof(head);
+
+	for (; (filter = sd_seen_filter(seen, (unsigned)head.filters)) != NULL; head.filters++) {
+		const uint64_t bytes = filter->lines * SD_SEEN_LEAST;
+		struct part part = { filter->lines, filter->room, hash_of(filter->word, bytes), 0 };
+
+		part.hash = hash_of_part(&part);
+		if (write_all(fd, &part, sizeof(part), at) ||
+		    write_all(fd, filter->word, bytes, at + sizeof(part)))
+			return -1;
+		at += sizeof(part) + bytes;
+	}
+	head.hash = hash_of_head(&head);
+	if (write_all(fd, &head, sizeof(head), 0) || copy_mode(file, fd))
+		return -1;
+	file->at = file->entries = at;
+	return 0;
+}
+
+static struct sd_seen_file *make(const char *path)
+{
+	struct sd_seen_file *file = sx_calloc(1, sizeof(*file));
+
+	if (!file)
+		return NULL;
+	file->fd = -1;
+	file->path = strdup(path);
+	if (file->path)
+		return file;
+	free(file);
+	return NULL;
+}
+
+/* Whether it was this library that has made the file. */
+static int is_own(int fd, const struct stat *status)
+{
+	uint64_t magic;
+
+	return !status->st_size || (!read_all(fd, &magic, sizeof(magic), 0) && magic == MAGIC);
+}
+
+/* What is there. *counts: 0: it is no file for this state, and is removed if it was ours. */
+static int open_there(struct sd_seen_file *file, const struct sd_seen_state *state,
+		      simidx_reader *reader, struct sd_seen *seen, int *counts, simidx_error *err)
+{
+	struct stat status;
+	int rc;
+
+	*counts = 0;
+	file->fd = open_locked(file->path, 0, &status);
+	if (file->fd < 0 || !is_own(file->fd, &status))
+		return SIMIDX_OK;
+	rc = read_up_to(file, (uint64_t)status.st_size, state, reader, seen, counts, err);
+	if (!rc && !*counts)
+		unlink(file->path);
+	return rc;
+}
+
+/* A new one, for an index that is empty. */
+static int open_new(struct sd_seen_file *file, const struct sd_seen_state *state,
+		    const struct sd_seen *seen)
+{
+	struct stat status;
+
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = open_locked(file->path, O_CREAT | O_EXCL, &status);
+	file->state = *state;
+	return file->fd < 0 || write_filters(file, file->fd, seen);
+}
+
+int sd_seen_file_open(const char *path, struct sd_seen_state *state, simidx_reader *reader,
+		      struct sd_seen *seen, struct sd_seen_file **out, simidx_error *err)
+{
+	struct sd_seen_file *file = make(path);
+	int is_empty = state->id == SIMIDX_NO_ID, counts, rc;
+
+	*out = NULL;
+	if (!file)
+		return sx_fail_nomem(err);
+	rc = open_there(file, state, reader, seen, &counts, err);
+	if (!rc && !counts && is_empty)
+		counts = !open_new(file, state, seen);
+	if (rc || !counts) {
+		sd_seen_file_close(file);
+		return rc;
+	}
+	*state = file->state;
+	*out = file;
+	return SIMIDX_OK;
+}
+
+void sd_seen_file_close(struct sd_seen_file *file)
+{
+	if (!file)
+		return;
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file->noted);
+	free(file->path);
+	free(file);
+}
+
+void sd_seen_file_drop(struct sd_seen_file *file)
+{
+	if (file)
+		unlink(file->path);
+	sd_seen_file_close(file);
+}
+
+/* ---- writing ---- */
+
+int sd_seen_file_add(struct sd_seen_file *file, const uint64_t *hash, size_t n, simidx_error *err)
+{
+	int rc = make_room(file, n, err);
+
+	if (rc)
+		return rc;
+	memcpy(file->noted + ENTRY_WORDS + file->n, hash, n * sizeof(*hash));
+	file->n += n;
+	return SIMIDX_OK;
+}
+
+/* Put the filters in place of all that is in the file. They may have more than the index. */
+static int write_anew(struct sd_seen_file *file, const struct sd_seen *seen)
+{
+	char path[PATH_MAX];
+	struct stat status;
+	int fd;
+
+	if (snprintf(path, sizeof(path), "%s.new", file->path) >= (int)sizeof(path))
+		return -1;
+	unlink(path); /* of a run that was killed */
+	fd = open_locked(path, O_CREAT | O_EXCL, &status);
+	if (fd < 0)
+		return -1;
+	if (write_filters(file, fd, seen) || fdatasync(fd) || rename(path, file->path)) {
+		unlink(path);
+		close(fd);
+		return -1;
+	}
+	close(file->fd);
+	file->fd = fd;
+	return 0;
+}
+
+static uint64_t bytes_of_filters(const struct sd_seen *seen)
+{
+	const struct sd_seen_filter *filter;
+	uint64_t lines = 0;
+
+	for (unsigned i = 0; (filter = sd_seen_filter(seen, i)) != NULL; i++)
+		lines += filter->lines;
+	return lines * SD_SEEN_LEAST;
+}
+
+int sd_seen_file_write(struct sd_seen_file *file, const struct sd_seen *seen,
+		       const struct sd_seen_state *state)
+{
+	struct entry entry = { .n = file->n, .state = *state };
+	const uint64_t size = sizeof(entry) + entry.n * sizeof(*file->noted);
+
+	if (is_same(state, &file->state))
+		return 0;
+	if (file->at - file->entries > bytes_of_filters(seen) && write_anew(file, seen))
+		return -1;
+	entry.words = hash_of(file->noted + ENTRY_WORDS, entry.n * sizeof(*file->noted));
+	entry.hash = hash_of_entry(&entry);
+	memcpy(file->noted, &entry, sizeof(entry));
+	if (write_all(file->fd, file->noted, size, file->at) || fdatasync(file->fd))
+		return -1;
+	file->at += size;
+	file->state = *state;
+	file->n = 0;
+	return 0;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * What was seen (sd_seen.h), in a file beside an index, for the next run that adds to it. The file
+ * counts only if it has all that is in the index, so each of its records says in which state of the
+ * index that is so (doc/format.md). What a run adds is written before each commit, behind what is
+ * there; when that has become larger than the filters, they are written anew. So the file of a run
+ * that was killed counts, too.
+ *
+ * Where the file cannot be written, or another run has it, there is none: the next run searches
+ * each text. One user at a time.
+ */
+
+#ifndef SD_SEEN_FILE_H
+#define SD_SEEN_FILE_H
+
+#include <stdint.h>
+
+#include <simidx.h>
+
+#include "dedup/sd_seen.h"
+
+/** By what a state of an index is known. */
+struct sd_seen_state {
+	uint64_t puts, next_id; /* as simidx_info has them */
+	uint64_t id, fp;        /* of the document that was put last; SIMIDX_NO_ID: of none */
+};
+
+struct sd_seen_file;
+
+/**
+ * Open the file of an index, or make it where the index is empty, and add to `seen` what it has.
+ *
+ * @param path    in the directory of the index; a file there that is another program's is left as
+ *                it is, and one that does not count is removed
+ * @param state   of the index; id and fp are set to those of the file, if it counts
+ * @param reader  of the index
+ * @param out     NULL: there is none, and `seen` lacks what is in the index
+ * @return SIMIDX_OK; SIMIDX_E_NOMEM; what simidx_reader_find_id() returns
+ *
+ * Cost: reading the file.
+ */
+int sd_seen_file_open(const char *path, struct sd_seen_state *state, simidx_reader *reader,
+		      struct sd_seen *seen, struct sd_seen_file **out, simidx_error *err);
+
+/** End; the file stays. NULL is allowed. */
+void sd_seen_file_close(struct sd_seen_file *file);
+
+/** End, as the file will not count any more, and remove it. NULL is allowed. */
+void sd_seen_file_drop(struct sd_seen_file *file);
+
+/**
+ * Note n hashes of a document that is put.
+ *
+ * @return SIMIDX_OK; SIMIDX_E_NOMEM
+ */
+int sd_seen_file_add(struct sd_seen_file *file, const uint64_t *hash, size_t n, simidx_error *err);
+
+/**
+ * Before a commit: write what was noted, and have it on the disk.
+ *
+ * @param seen   has all of the index, and may have more
+ * @param state  of the index after the commit
+ * @return 0; -1: the file cannot be written, and is to be dropped
+ *
+ * Cost: a sync; now and then, the filters are written.
+ */
+int sd_seen_file_write(struct sd_seen_file *file, const struct sd_seen *seen,
+		       const struct sd_seen_state *state);
+
+#endif /* SD_SEEN_FILE_H */
