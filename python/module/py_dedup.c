@@ -8,6 +8,8 @@
 
 #include "py_index.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -135,6 +137,7 @@ static int take_against(struct py_dedup *self, PyObject *list)
 static int open_dedup(struct py_dedup *self, simidx_dedup_options *how, simidx_error *err)
 {
 	simidx_writer_options writer = SIMIDX_WRITER_OPTIONS_INIT;
+	char seen_file[PATH_MAX];
 	int rc;
 
 	for (size_t i = 0; i < self->n_against; i++)
@@ -145,6 +148,10 @@ static int open_dedup(struct py_dedup *self, simidx_dedup_options *how, simidx_e
 	self->is_lasting = (how->flags & SIMIDX_DEDUP_LASTING) != 0;
 	if (self->is_lasting)
 		writer.merge = SIMIDX_MERGE_NEVER;
+	if (self->is_lasting && self->index->path &&
+	    snprintf(seen_file, sizeof(seen_file), "%s/%s", self->index->path,
+		     SIMIDX_DEDUP_SEEN_NAME) < (int)sizeof(seen_file))
+		how->seen_file = seen_file;
 	rc = simidx_writer_open(self->index->index, &writer, &self->writer, err);
 	if (!rc)
 		rc = simidx_dedup_open(self->index->index, self->writer, how, &self->dedup, err);

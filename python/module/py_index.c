@@ -100,6 +100,8 @@ static int open_index(struct py_index *self, const char *path, simidx_open_optio
 	if (!rc)
 		rc = simidx_open(path, how, &self->index, err);
 	simidx_text_close(text);
+	if (!rc && !strstr(path, "://"))
+		self->path = realpath(path, NULL);
 	if (!rc)
 		rc = simidx_get_info(self->index, &self->info, err);
 	if (!rc && *self->info.profile)
@@ -174,6 +176,7 @@ static void index_dealloc(PyObject *object)
 		pthread_mutex_destroy(&self->turn);
 		pthread_mutex_destroy(&self->lock);
 	}
+	free(self->path);
 	PyObject_Free(object);
 	Py_DECREF(type);
 }

@@ -20,6 +20,7 @@ struct py_index {
 	simidx_writer *writer; /* NULL until it is needed */
 	simidx_text *text;     /* NULL: it holds bare fingerprints */
 	simidx_info info;      /* what it was when it was opened */
+	char *path;            /* of its directory, from the root; NULL: an engine has it */
 	pid_t pid;             /* that has opened it */
 	struct py_walk *walks; /* that are open */
 	unsigned n_users;      /* of Dedup; with the GIL. It is not closed meanwhile */

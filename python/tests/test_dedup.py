@@ -80,6 +80,22 @@ def jaccard(a, b):
     return len(first & second) / len(first | second)
 
 
+@pytest.mark.skipif(not os.path.exists(TOOL), reason="the tools are not built here")
+def test_what_was_seen_lasts(where):
+    seen = pathlib.Path(where, "dedup.seen")
+    assert list(simidx.dedup_texts(make_rows(1, 100), index=where)) and seen.exists()
+    day = pathlib.Path(where + ".jsonl")
+    day.write_text("".join(json.dumps({"text": text}) + "\n" for text in make_rows(5, 100)))
+    run = [TOOL, "-q", "--stream", "--index", where, "--summary", where + ".summary", day]
+    subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
+    assert json.loads(pathlib.Path(where + ".summary").read_text())["unsearched"] > 50
+    assert list(simidx.dedup_texts(make_rows(6, 100), index=where)) and seen.exists()
+    # What is put otherwise is not in the file.
+    with simidx.Index(where) as index:
+        index.add(["A text of some words that nobody has written before."])
+        assert list(simidx.dedup_texts(make_rows(7, 100), index=index)) and not seen.exists()
+
+
 def test_a_second_day(where):
     first, second = make_rows(1, 800), make_rows(1, 1000)[700:]
     assert kept_of(simidx.dedup(arrow_rows.Producer(batches(first, 90)), index=where))

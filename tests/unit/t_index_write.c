@@ -241,6 +241,46 @@ START_TEST(test_rollback_leaves_nothing)
 }
 END_TEST
 
+/* simidx_info.puts: one more for each document that comes, whatever is deleted and merged. */
+START_TEST(test_puts_are_counted)
+{
+	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx *index;
+	simidx_writer *writer;
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	uint64_t begin;
+
+	create.flags = SIMIDX_CREATE_TIMES;
+	index = sxt_create(t_path, &create);
+	writer = sxt_writer(index, 0);
+	begin = t_info(index).puts;
+	for (int i = 0; i < 7; i++)
+		ck_assert_int_eq(t_put(writer, SIMIDX_NO_ID, 9, NULL), SIMIDX_OK);
+	simidx_writer_rollback(writer);
+	ck_assert_uint_eq(t_info(index).puts, begin);
+	for (int i = 0; i < 7; i++)
+		ck_assert_int_eq(t_put(writer, SIMIDX_NO_ID, 9, NULL), SIMIDX_OK);
+	sxt_commit(writer);
+	ck_assert_uint_eq(t_info(index).puts, begin + 7);
+	ck_assert_sx(simidx_writer_delete_id(writer, 3, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(simidx_writer_delete_id(writer, 5, &sxt_err), SIMIDX_OK);
+	sxt_commit(writer);
+	ck_assert_uint_eq(t_info(index).puts, begin + 7);
+	ck_assert_sx(simidx_writer_merge(writer, &sxt_err), SIMIDX_OK);
+	ck_assert_uint_eq(t_info(index).puts, begin + 7);
+	doc.id = 4;
+	doc.fp = 10;
+	ck_assert_sx(simidx_writer_replace(writer, &doc, NULL, &sxt_err), SIMIDX_OK);
+	sxt_commit(writer);
+	ck_assert_uint_eq(t_info(index).puts, begin + 8);
+	ck_assert_sx(simidx_writer_touch(writer, 6, UINT32_MAX, &sxt_err), SIMIDX_OK);
+	sxt_commit(writer);
+	ck_assert_uint_eq(t_info(index).puts, begin + 9);
+	simidx_writer_close(writer);
+	simidx_close(index);
+}
+END_TEST
+
 START_TEST(test_commit_of_nothing)
 {
 	simidx *index = sxt_create(t_path, NULL);
@@ -348,6 +388,7 @@ static const sxt_test tests[] = {
 	{ &test_writes_without_ids, 0, 1 },
 	{ &test_second_fingerprints_are_kept, 0, 2 },
 	{ &test_rollback_leaves_nothing, 0, 1 },
+	{ &test_puts_are_counted, 0, 1 },
 	{ &test_commit_of_nothing, 0, 1 },
 	{ &test_second_process_is_busy, 0, 1 },
 	{ &test_second_writer_is_busy, 0, 1 },
