@@ -148,8 +148,8 @@ static int open_seen(simidx_dedup *dedup, simidx *index, simidx_error *err)
 	return dedup->seen ? read_seen(dedup, index, err) : sx_fail_nomem(err);
 }
 
-/* Have the file that tells of what was seen tell of the batch, too. Without it the next run searches
-   all texts. */
+/* Have the file that tells of what was seen tell of the batch, too. Without it the next run
+   searches all texts. */
 static int write_seen(simidx_dedup *dedup, simidx_error *err)
 {
 	const struct sd_seen_state state = sd_kept_state(dedup->kept);

@@ -193,7 +193,8 @@ static int begin_filter(struct sd_seen *seen, simidx_error *err)
 	if (!has_room_for_filter(seen))
 		return SIMIDX_OK;
 	lines = lines < seen->lines ? lines : seen->lines;
-	return sd_seen_add_filter(seen, lines, lines * LINE_HASHES) ? SIMIDX_OK : sx_fail_nomem(err);
+	return sd_seen_add_filter(seen, lines, lines * LINE_HASHES) ? SIMIDX_OK :
+								       sx_fail_nomem(err);
 }
 
 int sd_seen_add_hashes(struct sd_seen *seen, const uint64_t *hash, size_t n, simidx_error *err)

@@ -21,8 +21,8 @@
 /* "simidxS1", as a little-endian number. Another way to make hashes of texts needs another one. */
 #define MAGIC UINT64_C(0x31537864696d6973)
 
-/* What the file begins with; filters follow. Here and below, `hash` is that of what stands before it
-   in the struct, and `words` that of what follows. */
+/* What the file begins with; filters follow. Here and below, `hash` is that of what stands before
+   it in the struct, and `words` that of what follows. */
 struct head {
 	uint64_t magic, filters;
 	struct sd_seen_state state;
