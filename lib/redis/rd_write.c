@@ -87,7 +87,9 @@ int rd_reserve_ids(void *state, uint64_t n, uint64_t at_least, uint64_t *first, 
 	rd_args_number(&call.args, n);
 	rd_args_number(&call.args, at_least);
 	rc = rd_call_make(x, &call, &reply, NULL, err);
-	if (rc == SIMIDX_E_IO && err && strstr(err->text, "integer")) {
+	/* The next id is above what the server counts with, or would be. */
+	if (rc == SIMIDX_E_IO && err &&
+	    (strstr(err->text, "integer") || strstr(err->text, "overflow"))) {
 		err->code = SIMIDX_OK;
 		rc = rd_fail(err, SIMIDX_E_RANGE, "%s: there are no more ids",
 			     x->server.uri.place);

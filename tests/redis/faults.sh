@@ -83,6 +83,12 @@ run 0 "$load" -q -F lines "$uri" fp
 cli main hset '{x}' simidx 2 >/dev/null
 refuses 1 'format 2' "$query" dump "$uri"
 cli main hset '{x}' simidx 1 >/dev/null
+for next in 9223372036854775807:'there are no more ids' 9223372036854775808:'no id above the largest'; do
+	cli main hset '{x}' next "${next%%:*}" >/dev/null
+	run 1 "$load" -q -F lines "$uri" fp
+	says "${next#*:}"
+done
+cli main hset '{x}' next 1 >/dev/null
 keys=$(keys_of main x)
 for key in 0:00000000 d:0000000000000000 b l; do
 	cli main rename "$keys$key" saved >/dev/null 2>&1
