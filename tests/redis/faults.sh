@@ -18,9 +18,23 @@ refuses 0 'bad port' "$query" dump redis://host:70000/x
 refuses 0 'letters, digits and any' "$query" dump 'redis://host/a*b'
 refuses 0 'option that is not known' "$query" dump 'redis://host/x?speed=1'
 refuses 0 'a bad value of timeout' "$query" dump 'redis://host/x?timeout=0'
+refuses 0 'a bad value of timeout' "$query" dump 'redis://host/x?timeout=3601'
+refuses 0 'a [ without a ]' "$query" dump 'redis://[::1/x'
+refuses 0 'bad port' "$query" dump 'redis://[::1]6379/x'
+refuses 0 'bad port' "$query" dump redis://host:0/x
+refuses 0 'the password has blanks' "$query" dump 'redis://:se cret@host/x'
+long=$(printf '%064d' 0)
+refuses 0 'letters, digits and any' "$query" dump "redis://host/0$long"
+refuses 0 'the path of a socket' "$query" dump "unix:///${long:0:43}${long}?name=x"
+refuses 0 'No such file' "$query" dump "unix:///${long:0:42}${long}?name=$long"
 refuses 0 'the URI has no name=NAME' "$query" dump 'unix:///tmp/no-such-socket'
 refuses 0 'a user and no password' "$query" dump redis://me@host/x
 refuses 0 'the file with the password' "$query" dump "redis://host/x?password-file=$tmp/none"
+printf '\nsecret\n' >later
+refuses 0 'its first line is no password' "$query" dump "redis://host/x?password-file=$tmp/later"
+printf '%01023d' 0 >long
+refuses 0 'its first line is no password' "$query" dump "redis://host/x?password-file=$tmp/long"
+SIMIDX_REDIS_PASSWORD=$(printf '%01024d' 0) refuses 0 'SIMIDX_REDIS_PASSWORD is too long' "$query" dump redis://host/x
 
 # ---- passwords: none is shown ----
 
@@ -31,7 +45,9 @@ echo 'se@cr/et:1' >password
 run 0 "$load" -q -F lines "$uri?password-file=$tmp/password" /dev/null
 run 0 "$load" -q -F lines "unix://$tmp/closed.sock?name=y&password-file=$tmp/password" /dev/null
 SIMIDX_REDIS_PASSWORD='se@cr/et:1' run 0 "$query" dump "$uri"
+SIMIDX_REDIS_PASSWORD=other run 0 "$query" dump "$uri?password-file=$tmp/password"
 with=redis://:se@cr/et:1@127.0.0.1:$closed/x
+SIMIDX_REDIS_PASSWORD=other run 0 "$query" dump "$with?password-file=$tmp/later"
 echo 00000000000000ff >fp
 run 0 "$load" -F lines "$with" fp
 cat out err >all
@@ -83,6 +99,20 @@ run 0 "$load" -q -F lines "$uri" fp
 cli main hset '{x}' simidx 2 >/dev/null
 refuses 1 'format 2' "$query" dump "$uri"
 cli main hset '{x}' simidx 1 >/dev/null
+# damaged FIELD VALUE: of the header.
+damaged() {
+	local was
+	was=$(cli main hget '{x}' "$1")
+	cli main hset '{x}' "$1" "$2" >/dev/null
+	run 1 "$query" dump "$uri"
+	says 'the header of the index "x" is damaged'
+	cli main hset '{x}' "$1" "$was" >/dev/null
+}
+damaged tables 0
+damaged tables 33
+damaged gen abcde
+damaged documents -1
+damaged next 18446744073709551616
 for next in 9223372036854775807:'there are no more ids' 9223372036854775808:'no id above the largest'; do
 	cli main hset '{x}' next "${next%%:*}" >/dev/null
 	run 1 "$load" -q -F lines "$uri" fp
@@ -101,6 +131,23 @@ done
 cli main config set maxmemory-policy allkeys-lru >/dev/null
 refuses 1 'set that to noeviction' "$query" dump "$uri"
 cli main config set maxmemory-policy noeviction >/dev/null
+
+# What begins a commit is lost, as after a day: it is begun again.
+run 0 "$load" -q -F lines "$uri-lost" /dev/null
+mkfifo rows
+"$load" -q --commit 1 -F lines "$uri-lost" - <rows 2>err &
+loader=$!
+exec 3>rows
+echo 0000000000000001 >&3
+until_holds "$uri-lost" 1
+for key in $(cli main --scan --pattern "$(keys_of main x-lost)w:*"); do
+	cli main del "$key" >/dev/null
+done
+echo 0000000000000002 >&3
+exec 3>&-
+wait $loader || fail "a commit after a day: $(cat err)"
+run 0 "$query" dump "$uri-lost"
+[ "$(wc -l <out)" -eq 2 ] || fail "$(wc -l <out) of 2 documents"
 
 # ---- full memory: nothing half there, and searches go on ----
 
