@@ -133,7 +133,15 @@ wrong 'a label is left over' hset "${keys}l" nobody "$id"
 wrong 'its time is missing' zrem "${keys}t" "$id"
 wrong 'a time is left over' zadd "${keys}t" 7 987654321
 wrong 'is not in the list of keys' zrem "${keys}b" "$bucket"
-wrong 'are counted' hincrby '{pages}' documents 7
+labels=$(cli main hget '{pages}' labels)
+wrong "2907 documents and $labels labels are counted, and there are 2900 and $labels" hincrby '{pages}' documents 7
+# One repair mends the counts beside what it has removed and added.
+cli main hset "${keys}l" nobody "$id" >/dev/null
+cli main del "${keys}0:${fp:0:4}0000" >/dev/null
+wrong 'are counted' hincrby '{pages}' labels 7
+# Other keys with its tag are not its own.
+cli main mset '{pages}user' x '{pages}user-x' x '{pages}USER:x' x >/dev/null
+run 0 "$query" verify "$uri"
 # Two documents with the fingerprint of a set of ids that is none: nothing of them is stored.
 cli main set "${keys}i:ABCDEFGH" junk >/dev/null
 printf '4142434445464748\n4142434445464748\n' >twice
@@ -153,12 +161,41 @@ run 0 "$query" repair "$uri"
 run 0 "$query" verify "$uri"
 run 0 "$query" stats --json "$uri"
 grep -q "\"documents\":$((2900 - kept_by))," out || fail "stats: $(cat out)"
-# A record that is damaged is told by its id, by searches, too.
+# Searches and look-ups tell what is damaged, too.
 id=$(tail -1 documents.tsv | cut -f1) fp=$(tail -1 documents.tsv | cut -f2)
-cli main hset "${keys}d:$(printf '%016x' $((id / 64)))" $((id % 64)) broken >/dev/null
+bucket=$(printf %016x $((id / 64)))
+# odd TEXT KEY COMMAND...: a command fails so, while this key has something else.
+odd() {
+	local text=$1 key=$2 set=$3
+	shift 3
+	cli main copy "$key" '{pages}saved' replace >/dev/null
+	# shellcheck disable=SC2086
+	cli main $set >/dev/null
+	"$@" >out 2>err && fail "not refused: $*"
+	says "$text"
+	cli main copy '{pages}saved' "$key" replace >/dev/null
+}
+odd 'rows of a table are cut off' "${keys}0:${fp:0:4}0000" "append ${keys}0:${fp:0:4}0000 x" \
+	"$query" search "$uri" "$fp"
+odd 'a label has no id' "${keys}l" "hset ${keys}l odd 9223372036854775808" "$query" get --label "$uri" odd
+odd 'the list of keys with documents' "${keys}b" "zadd ${keys}b 0 ff" "$query" dump "$uri"
+odd 'the list of keys with documents' "${keys}b" "zadd ${keys}b 0 ffffffffffffffff" "$query" dump "$uri"
+odd 'a key with documents has something else in it' "${keys}d:$bucket" "hset ${keys}d:$bucket 64 x" \
+	"$query" dump "$uri"
+odd 'the header has no version' '{pages}' 'hset {pages} version x' "$query" dump "$uri"
+# A record that is damaged is told by its id.
+cli main hset "${keys}d:$bucket" $((id % 64)) broken >/dev/null
 refuses 1 "document $id" "$query" search "$uri" "$fp"
+for record in '"\16........"' '"\5................"' '"\0........x"' '"\2........"' '"\8........\0\0\0\0"' '""' \
+	'"\2........" .. string.rep("x", 65536)'; do
+	cli main eval "redis.call('HSET', KEYS[1], ARGV[1], $record)" 1 \
+		"${keys}d:$bucket" $((id % 64)) >/dev/null
+	run 1 "$query" dump "$uri"
+	says "document $id"
+done
 run 1 "$query" repair "$uri"
 grep -qF "document $id: its record is damaged" out || fail "repair of a record: $(cat out)"
+grep -q 'labels are counted' out || fail "counts after a record was removed: $(cat out)"
 run 0 "$query" repair "$uri"
 run 0 "$query" verify "$uri"
 
