@@ -209,6 +209,7 @@ unit_tools = \
 	tests/unit/t_dd_counters.c \
 	tests/unit/t_dd_facts.c \
 	tests/unit/t_qr_words.c \
+	tests/unit/t_tl_number.c \
 	tools/query/qr_words.c \
 	tests/unit/t_sd_note.c \
 	tests/unit/t_sd_first.c \
