@@ -76,6 +76,11 @@ START_TEST(test_null_arguments_of_writers_are_refused)
 	ARG(simidx_writer_put(NULL, &doc, &id, &sxt_err));
 	ARG(simidx_writer_put(writer, NULL, &id, &sxt_err));
 	ck_assert_uint_eq(id, SIMIDX_NO_ID);
+	ARG(simidx_writer_replace(writer, &doc, &id, &sxt_err)); /* no id and no label */
+	ARG(simidx_writer_delete_id(NULL, 0, &sxt_err));
+	ARG(simidx_writer_delete_label(NULL, "x", 1, &sxt_err));
+	ARG(simidx_writer_delete_label(writer, NULL, 1, &sxt_err));
+	ck_assert_sx(simidx_writer_touch(writer, 0, 1, &sxt_err), SIMIDX_E_MISMATCH);
 	ARG(simidx_writer_commit(NULL, &sxt_err));
 	ARG(simidx_writer_merge(NULL, &sxt_err));
 	ARG(simidx_verify(NULL, NULL, NULL, &report, &sxt_err));
@@ -118,6 +123,18 @@ START_TEST(test_unknown_sizes_and_flags_are_refused)
 	query.flags = 1u << 31;
 	ARG(simidx_reader_search(reader, &query, &results, &sxt_err));
 	query.flags = 0;
+	query.mode = SIMIDX_NEAREST + 1;
+	ARG(simidx_reader_search(reader, &query, &results, &sxt_err));
+	query.mode = SIMIDX_NEAREST; /* without a limit */
+	ARG(simidx_reader_search(reader, &query, &results, &sxt_err));
+	query.mode = SIMIDX_ALL;
+	query.probes = 1; /* without weights, and so is the next one */
+	ARG(simidx_reader_search(reader, &query, &results, &sxt_err));
+	query.probes = 0;
+	query.complete = 1;
+	ARG(simidx_reader_search(reader, &query, &results, &sxt_err));
+	query.complete = 0;
+	ck_assert_sx(simidx_reader_search(reader, &query, &results, &sxt_err), SIMIDX_OK);
 	results.size = 16;
 	ARG(simidx_reader_search(reader, &query, &results, &sxt_err));
 	doc.size = 0;
