@@ -118,6 +118,26 @@ run 0 "$load" -q --write insert -F lines -r seen hides
 run 2 "$load" --write insert --resume -F lines -r --hidden seen hides
 says 'simidx-load: seen: --resume: the last load finished, and it had other inputs'
 
+# Nor does what is taken from a file by other options, or what other options leave out.
+printf 'id,fp,label,time\n1,01,one,5\n' >table.csv
+columns=(-F csv --header --id-field id --fp-field fp)
+run 0 "$load" -q --write insert --times columns "${columns[@]}" table.csv
+run 0 "$load" -q --write insert --resume columns "${columns[@]}" table.csv
+for options in --label-field=label --time=time --fp-encoding=dec '--delimiter ;' '--mode replace' '--id-field label'; do
+	# shellcheck disable=SC2086
+	run 2 "$load" --write insert --resume columns "${columns[@]}" $options table.csv
+	says 'simidx-load: columns: --resume: the last load finished, and it had other inputs'
+done
+printf '1,2\n3,01\n' >headed.csv
+run 0 "$load" -q --write insert headed -F csv --header --id-field 1 --fp-field 2 headed.csv
+run 2 "$load" --write insert --resume headed -F csv --id-field 1 --fp-field 2 headed.csv
+says 'simidx-load: headed: --resume: the last load finished, and it had other inputs'
+for options in '--exclude c' '--exclude d' '--max-bytes 1K'; do
+	# shellcheck disable=SC2086
+	run 2 "$load" --write insert --resume -F lines -r $options seen hides
+	says 'simidx-load: seen: --resume: the last load finished, and it had other inputs'
+done
+
 # A load that builds leaves the same mark as one that inserts: nothing is to be done twice.
 for how in '' '--write rebuild' '--write insert'; do
 	rm -rf finished
