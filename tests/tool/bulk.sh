@@ -51,6 +51,10 @@ run 0 "$load" -q over small.tsv
 run 0 "$load" over large.tsv
 says 'simidx-load: over: rebuilding: needs about '
 same_as_whole over
+# And where the index has more than is inserted, but not by far.
+"$helpers/linear_scan" documents 101000 18 | cut -f 2 >more.fps
+run 0 "$load" over -F lines more.fps
+says 'simidx-load: over: rebuilding: needs about '
 # Shards, in either order, into a new index and into one that is there.
 run 0 "$load" -q shard1 first.tsv
 run 0 "$load" -q --layout rows --plan 10x26 shard2 rest.tsv
