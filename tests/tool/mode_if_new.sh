@@ -86,6 +86,14 @@ run 0 "$load" -q --mode if-new -k 4 --emit all few -F lines - <<<$'0\n1f\nf01'
 printf 'dup\t-:1\t\t1\t4\t4\t\ndup\t-:2\t\t1\t1\t1\t\nnew\t-:3\t\t4\t\t\t\n' | output
 run 0 "$load" -q --mode if-new -k 0 --emit all few -F lines - <<<$'f\n0'
 printf 'dup\t-:1\t\t1\t0\t0\t\nnew\t-:2\t\t5\t\t\t\n' | output
+run 2 "$load" --mode if-new --radius 3 --accept 4 few -F lines /dev/null
+says '--radius asks for the plain distance, which --accept has no use for'
+# A stream may begin with what is there, in whatever number: it is not stopped as one of wrong rows.
+seq 1001 | awk '{ printf "%d\t%x\n", $1, $1 * 65537 }' >again.tsv
+run 0 "$load" -q again again.tsv
+run 1 "$load" --mode if-new again again.tsv
+says ': id 1 is already in use (--on-duplicate first keeps the stored one, without an error; '
+sums_up '0 documents inserted; index has 1,001; 1,001 rows rejected'
 # Without ids, and a row that is rejected: neither new nor near.
 run 1 "$load" -q --ids none --mode if-new --emit all none -F lines - <<<$'f\nx\n7'
 printf 'new\t-:1\t\t\t\t\t\ndup\t-:3\t\t\t1\t1\t\n' | output
