@@ -123,6 +123,8 @@ run 2 "$load" -r=docs ix
 says "a letter has its value without '=': '-r=docs'"
 run 1 "$load" --force ix fps.tsv
 says '--force is about network file systems; --create truncate replaces an index'
+run 0 "$load" --force forced -F lines - <<<ff
+grep -q 'network file systems' err && fail 'advice about --force that has done no harm'
 run 2 "$dedup" filter fps.tsv
 says "there is no file 'filter'; there are no commands"
 printf '%s\n' 'id,text' '1,one two' >commas.tsv

@@ -225,6 +225,11 @@ run 2 "$load" --list index
 says "Try 'simidx-query dump INDEX'"
 run 1 "$load" index rows.jsonl
 says '; --id-field none gives new ids)'
+printf '{"fp": "ff", "label": "l"}\n' >label.jsonl
+run 0 "$load" -q labels label.jsonl
+run 1 "$load" labels label.jsonl
+says ': the label is already in use ('
+says '; --mode replace stores this one)'
 run 0 "$load" --id-field none index rows.jsonl
 
 # simidx-query

@@ -253,6 +253,9 @@ grep -qE '^\{"query":"short","fingerprint":"[0-9a-f]{16}","tokens":7,"short":tru
 	fail 'no tokens in JSON'
 grep -q '"tokens":80,"short":false' out || fail 'a long text is short'
 [ -n "${SX_JSON-}" ] || finish
+# Options about texts say what is to come, whatever comes first.
+run 0 "$load" -q --extractor words1 later -F jsonl /dev/null
+[ "$(profile later)" = "words1 v1 bits=64 grams=1 weights=sqrt $rest" ] || fail "profile: $(profile later)"
 run 0 "$load" -q json -F jsonl - <<<'{"features": [["fox", 2.5], ["dog", 1]]}'
 [ "$("$query" dump json | cut -f 2)" = "$("$query" dump features | cut -f 2)" ] ||
 	fail 'features in JSON are others'
