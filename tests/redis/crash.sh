@@ -27,8 +27,10 @@ check() {
 	run 0 "$query" verify "$uri"
 	run 0 "$query" dump "$uri"
 	cut -f2,3 out | sort >there
-	sort acknowledged | comm -23 - there >lost
-	[ ! -s lost ] || fail "lost: $(head -3 lost)"
+	sort acknowledged | uniq -d >twice
+	[ ! -s twice ] || fail "$(wc -l <twice) are acknowledged twice: $(head -3 twice)"
+	sort -u acknowledged | comm -23 - there >lost
+	[ ! -s lost ] || fail "$(wc -l <lost) of $(wc -l <acknowledged) are lost: $(head -3 lost)"
 	sort given | comm -13 - there >strange
 	[ ! -s strange ] || fail "half there, or never given: $(head -3 strange)"
 	run 0 "$query" stats --json "$uri"
@@ -37,26 +39,48 @@ check() {
 : >acknowledged
 : >given
 
-for moment in $(seq "$moments"); do
-	rows "$moment" >now
+# begin GATE: load ./now in the background, as $one, once GATE can be read.
+begin() {
 	cut -f2,3 now >>given
-	"$load" -q --mode if-new --commit 30 --emit new -F tsv "$uri" now >new 2>err &
+	# Not what the last one has printed: this one may be killed before it has opened the file itself.
+	: >new
+	"$load" -q --mode if-new --commit 30 --emit new -F tsv "$uri" now <"$1" >new 2>err &
 	one=$!
-	sleep "0.0$((RANDOM % 9))$((RANDOM % 10))"
+}
+
+# kill_client: what it has printed until then is acknowledged.
+kill_client() {
 	kill -9 $one 2>/dev/null
 	wait $one 2>/dev/null
 	# A line may be cut off.
 	[ ! -s new ] || [ -z "$(tail -c 1 new)" ] || sed -i '$d' new
 	cut -f2,3 new >>acknowledged
+}
+
+for moment in $(seq "$moments"); do
+	rows "$moment" >now
+	begin /dev/null
+	sleep "0.0$((RANDOM % 9))$((RANDOM % 10))"
+	kill_client
 	[ $((moment % 20)) -ne 0 ] || check
 done
 [ -s acknowledged ] || fail 'no load has come to anything'
 
+# One that comes to its end, and then one that is killed before its first step.
+rows 1000 >now
+begin /dev/null
+wait $one || fail "exit $?: $(cat err)"
+cut -f2,3 new >>acknowledged
+mkfifo closed
+rows 1001 >now
+begin closed
+kill_client
+[ ! -s new ] || fail 'a load that has not begun has printed rows'
+check
+
 for moment in $(seq $((moments / 10))); do
 	rows "s$moment" | sed "s/label /label $moment-/" >now
-	cut -f2,3 now >>given
-	"$load" -q --mode if-new --commit 30 --emit new -F tsv "$uri" now >new 2>err &
-	one=$!
+	begin /dev/null
 	sleep "0.$((RANDOM % 3))$((RANDOM % 10))"
 	end main KILL
 	wait $one
