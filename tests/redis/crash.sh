@@ -79,7 +79,7 @@ kill_client
 check
 
 for moment in $(seq $((moments / 10))); do
-	rows "s$moment" | sed "s/label /label $moment-/" >now
+	rows $((2000 + moment)) >now
 	begin /dev/null
 	sleep "0.$((RANDOM % 3))$((RANDOM % 10))"
 	end main KILL
