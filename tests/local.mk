@@ -522,10 +522,11 @@ tool_tests = \
 	tests/tool/verify.sh \
 	tests/tool/written.sh
 
-TESTS += $(build_tests) $(tool_tests) tests/engine/conditions.sh tests/unit/word_breaks.sh
+TESTS += $(build_tests) $(tool_tests) tests/engine/conditions.sh tests/engine/uncommitted.sh \
+	tests/unit/word_breaks.sh
 EXTRA_DIST += $(build_tests) $(tool_tests) tests/build/rooms \
 	tests/build/sessions.sh \
-	tests/engine/conditions.sh \
+	tests/engine/conditions.sh tests/engine/uncommitted.sh \
 	tests/tool/propose.zsh tests/tool/tool_lib.sh tests/unit/word_breaks.sh
 
 # What the scripts need besides the tools.

@@ -93,7 +93,7 @@ static int change(struct ld_target *target, const struct ld_item *item, const si
 }
 
 int ld_change_make(struct ld_target *target, const struct ld_item *item, const simidx_doc *doc,
-		   int waits, struct ld_change *out, simidx_error *err)
+		   int is_first, struct ld_change *out, simidx_error *err)
 {
 	int rc;
 
@@ -103,7 +103,7 @@ int ld_change_make(struct ld_target *target, const struct ld_item *item, const s
 		return simidx_loader_put(target->loader, doc, NULL, err);
 	do
 		rc = change(target, item, doc, out, err);
-	while ((waits || rc != SIMIDX_E_BUSY) && ld_target_again(target, rc, err));
+	while (is_first && ld_target_again(target, rc, err));
 	target->changes += !rc || rc == SIMIDX_E_EXISTS || rc == SIMIDX_E_DUPLICATE ||
 			   rc == SIMIDX_E_NOT_FOUND;
 	target->has_inserted |= !rc;

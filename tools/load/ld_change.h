@@ -25,15 +25,16 @@ unsigned ld_change_sketch_flags(const struct ld_target *target);
 /**
  * Change the index that is open for a writer, or give the document to the loader.
  *
- * @param item  the row, with its fingerprints
- * @param doc   the document; in mode delete only its id or label is looked at
- * @param waits 0: SIMIDX_E_BUSY is returned at once. Another writer may be waiting for this one,
- *              where the transaction has a document already
+ * @param item     the row, with its fingerprints
+ * @param doc      the document; in mode delete only its id or label is looked at
+ * @param is_first of its transaction: it is tried again as ld_target_again() says. With others
+ *                 before it SIMIDX_E_BUSY is returned at once, as another writer may be waiting for
+ *                 this one, and SIMIDX_E_MOVED, as the others are lost
  * @return 0; with --mode if-new SIMIDX_E_EXISTS: something is near; with --mode delete
  *         SIMIDX_E_NOT_FOUND: it is not there; as simidx_writer_put() and simidx_loader_put()
  */
 int ld_change_make(struct ld_target *target, const struct ld_item *item, const simidx_doc *doc,
-		   int waits, struct ld_change *out, simidx_error *err);
+		   int is_first, struct ld_change *out, simidx_error *err);
 
 /**
  * Have the writer look up what ld_change_make() is going to ask for, all of it together.

@@ -254,7 +254,9 @@ static int look_ahead(struct ld_run *run)
 	}
 	do
 		rc = n ? ld_change_look_ahead(&run->target, items, docs, n, &err) : 0;
-	while (ld_target_again(&run->target, rc, &err));
+	/* Rows that are told and not committed would be missing in another index. */
+	while (!(rc == SIMIDX_E_MOVED && run->uncommitted) &&
+	       ld_target_again(&run->target, rc, &err));
 	return rc ? ld_end_fail(run, &err) : 0;
 }
 
