@@ -438,6 +438,12 @@ static int commit(simidx_writer *w, int has_to_store, simidx_error *err)
 	(void)has_to_store; /* what was unfinished was stored when the transaction began */
 	if (!rc && !w->refused.n)
 		w->stored += w->changes;
+	/* Of a commit it would say that the caller has heard which changes are not stored. */
+	if (rc == SIMIDX_E_BUSY && w->has_conditions) {
+		rc = SIMIDX_E_IO;
+		if (err)
+			err->code = rc;
+	}
 	if (rc == SIMIDX_E_UNKNOWN)
 		sx_writer_fail_unknown(err);
 	return rc;

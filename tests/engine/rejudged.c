@@ -430,6 +430,29 @@ START_TEST(test_eight_rounds_are_enough)
 }
 END_TEST
 
+/* Nothing is stored, and nothing told: the error is another one than after eight rounds. */
+START_TEST(test_an_engine_that_is_busy)
+{
+	for (unsigned i = 1; i <= 2; i++) {
+		uint64_t id;
+
+		/* Ids that are given are reserved before the write. */
+		ck_assert_sx(side_put(&b, 1000 + i, i, NULL), SIMIDX_OK);
+		ck_assert_sx(side_put_if_new(&b, FP, NULL, 3, &id), SIMIDX_OK);
+		memory_faults_now.fail_in = i;
+		memory_faults_now.fail_code = SIMIDX_E_BUSY;
+		ck_assert_sx(simidx_writer_commit(b.w, &sxt_err), SIMIDX_E_IO);
+		ck_assert_int_eq(sxt_err.code, SIMIDX_E_IO);
+		ck_assert_uint_eq(memory_faults_now.fail_in, 0);
+		ck_assert_uint_eq(memory_faults_now.n_writes, 0);
+		ck_assert_uint_eq(b.n_heard, 0);
+		ck_assert_uint_eq(simidx_writer_stored(b.w), 0);
+		ck_assert_uint_eq(sides_count(), 0);
+	}
+	memory_faults_now.fail_code = 0;
+}
+END_TEST
+
 /*
  * Whichever call of the second round fails: what the first one has stored is, and the rest is
  * told.
@@ -501,6 +524,7 @@ static const sxt_test tests[] = {
 	{ &test_a_label_that_is_there_after_all, 0, 1 },
 	{ &test_labels_that_change_hands, 0, 1 },
 	{ &test_eight_rounds_are_enough, 0, 1 },
+	{ &test_an_engine_that_is_busy, 0, 1 },
 	{ &test_a_round_that_fails_is_told, 0, 1 },
 	{ &test_nobody_has_to_listen, 0, 1 },
 };

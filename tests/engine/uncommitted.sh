@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright the libsimidx authors
 #
-# simidx-load where one call of an engine, whichever, says that the index has moved. The load goes on where nothing is lost by that, or else ends with an error; what it has printed is stored, and
+# simidx-load where one call of an engine, whichever, says that the index has moved, or is busy, or fails. The
+# load goes on where nothing is lost by that, or else ends with an error; what it has printed is stored, and
 # where it ends with 0 all is.
 . "$SX_SRCDIR/tests/tool/tool_lib.sh"
 load=$SX_BUILDDIR/tests/engine/load query=$SX_BUILDDIR/tests/engine/query
@@ -47,4 +48,6 @@ each() {
 }
 each 'it has moved' -19
 [ $on -gt 0 ] && [ $ended -gt 0 ] || fail 'moved: not both has happened'
+each 'it is busy' -18
+[ $on -gt 0 ] && [ $ended -gt 0 ] || fail 'busy: not both has happened'
 finish
