@@ -50,4 +50,7 @@ each 'it has moved' -19
 [ $on -gt 0 ] && [ $ended -gt 0 ] || fail 'moved: not both has happened'
 each 'it is busy' -18
 [ $on -gt 0 ] && [ $ended -gt 0 ] || fail 'busy: not both has happened'
+each 'it fails' -13
+# When all is stored, documents are counted for the last line, which need not be.
+[ $on -eq 1 ] && [ $last -eq $((ended + 1)) ] || fail 'a failure is passed over'
 finish

@@ -66,6 +66,7 @@ static int open_once(struct ld_target *target)
 	target->documents = info.documents;
 	target->next_id = info.next_id;
 	target->used_bytes = info.used_bytes;
+	target->rejudges = (int)info.rejudges;
 	target->profile = strdup(info.profile);
 	if (!target->profile)
 		return tl_error("out of memory");
@@ -347,11 +348,8 @@ int ld_target_insert(struct ld_target *target)
 {
 	const struct ld_options *options = target->options;
 	simidx_writer_options writer = SIMIDX_WRITER_OPTIONS_INIT;
-	simidx_info info = SIMIDX_INFO_INIT;
 	simidx_error err;
 
-	if (tl_path_is_uri(options->index) && !simidx_get_info(target->index, &info, &err))
-		target->rejudges = info.rejudges;
 	target->changes = 0;
 	writer.rejudged = target->rejudged;
 	writer.rejudged_ctx = target->rejudged_ctx;
