@@ -214,6 +214,7 @@ unit_tools = \
 	tests/unit/t_sd_note.c \
 	tests/unit/t_sd_first.c \
 	tests/unit/t_sd_seen.c \
+	tests/unit/t_sd_seen_file.c \
 	tests/unit/t_sd_set_sketch.c \
 	tests/unit/t_sd_texts.c
 

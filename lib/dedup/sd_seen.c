@@ -203,7 +203,7 @@ int sd_seen_add_hashes(struct sd_seen *seen, const uint64_t *hash, size_t n, sim
 	int rc = last->room < n ? begin_filter(seen, err) : SIMIDX_OK;
 
 	last = &seen->filter[seen->n ? seen->n - 1 : 0];
-	for (size_t i = 0; !rc && i < n; i++)
+	for (size_t i = 0; !rc && i < n && i < SIMIDX_SKETCH_MOST_LEAST; i++)
 		__builtin_prefetch(line_of(last, hash[i]), 1);
 	for (size_t i = 0; !rc && i < n; i++)
 		set(last, hash[i]);

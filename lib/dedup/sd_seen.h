@@ -68,7 +68,7 @@ int sd_seen_is_new(const struct sd_seen *seen, const simidx_sketch *sketch, uint
  */
 int sd_seen_add(struct sd_seen *seen, const simidx_sketch *sketch, simidx_error *err);
 
-/** The same of its n hashes, SIMIDX_SKETCH_MOST_LEAST at most. */
+/** The same of n hashes of a text, or of several, which all come into one filter. */
 int sd_seen_add_hashes(struct sd_seen *seen, const uint64_t *hash, size_t n, simidx_error *err);
 
 /** Whether the memory is used up, so that fewer and fewer texts are told to be new. */

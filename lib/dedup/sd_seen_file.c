@@ -165,12 +165,7 @@ static int read_entry(struct sd_seen_file *file, uint64_t size, struct sd_seen *
 	if (read_all(file->fd, hash, entry.n * sizeof(*hash), file->at + sizeof(entry)) ||
 	    entry.words != hash_of(hash, entry.n * sizeof(*hash)))
 		return SIMIDX_OK;
-	for (uint64_t i = 0; !rc && i < entry.n; i += SIMIDX_SKETCH_MOST_LEAST)
-		rc = sd_seen_add_hashes(seen, hash + i,
-					entry.n - i < SIMIDX_SKETCH_MOST_LEAST ?
-						entry.n - i :
-						SIMIDX_SKETCH_MOST_LEAST,
-					err);
+	rc = sd_seen_add_hashes(seen, hash, entry.n, err);
 	file->at += sizeof(entry) + entry.n * sizeof(*hash);
 	file->state = entry.state;
 	*is_whole = 1;

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/* What was seen, in a file: for which state of an index it counts, and what of it. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <simidx_dedup.h>
+
+#include "dedup/sd_seen_file.h"
+#include "support/sxt_fixture.h"
+#include "support/sxt_index.h"
+
+#define MOST SIMIDX_SKETCH_MOST_LEAST
+
+static sxt_rng rng;
+static char path[4096];
+
+static void set_up_seen_file(void)
+{
+	sxt_set_up_path();
+	rng.state = 39;
+	snprintf(path, sizeof(path), "%s/%s", t_path, SIMIDX_DEDUP_SEEN_NAME);
+}
+
+static simidx_sketch random_sketch(size_t n)
+{
+	simidx_sketch sketch = SIMIDX_SKETCH_INIT;
+
+	sketch.flags = SIMIDX_SKETCH_LEAST;
+	sketch.n_least = n;
+	for (size_t i = 0; i < n; i++)
+		sketch.least[i] = sxt_rng_u64(&rng) >> 5;
+	return sketch;
+}
+
+static struct sd_seen *open_seen(uint64_t most_bytes)
+{
+	struct sd_seen *seen = sd_seen_open(.8, most_bytes);
+
+	ck_assert_ptr_nonnull(seen);
+	return seen;
+}
+
+/* Open the file of an index, whose documents are those of t_numbered(). */
+static struct sd_seen_file *open_file(simidx *index, struct sd_seen *seen)
+{
+	simidx_info info = t_info(index);
+	struct sd_seen_state state = { info.puts, info.next_id, info.documents ? 0 : SIMIDX_NO_ID,
+				       0 };
+	simidx_reader *reader = sxt_reader(index);
+	struct sd_seen_file *file;
+
+	ck_assert_sx(sd_seen_file_open(path, &state, reader, seen, &file, &sxt_err), SIMIDX_OK);
+	simidx_reader_close(reader);
+	return file;
+}
+
+/* Add a document to the index, and n texts to what was seen and to its file. */
+static void add(simidx *index, struct sd_seen *seen, struct sd_seen_file *file,
+		const simidx_sketch *text, size_t n)
+{
+	simidx_info info = t_info(index);
+	struct sd_seen_state state = { info.puts + 1, info.next_id + 1, info.next_id, 77 };
+	simidx_writer *writer = sxt_writer(index, 0);
+
+	for (size_t i = 0; i < n; i++) {
+		ck_assert_sx(sd_seen_add(seen, &text[i], &sxt_err), SIMIDX_OK);
+		ck_assert_sx(sd_seen_file_add(file, text[i].least, text[i].n_least, &sxt_err),
+			     SIMIDX_OK);
+	}
+	ck_assert_int_eq(sd_seen_file_write(file, seen, &state), 0);
+	ck_assert_int_eq(t_put(writer, SIMIDX_NO_ID, state.fp, NULL), SIMIDX_OK);
+	sxt_commit(writer);
+	simidx_writer_close(writer);
+}
+
+static int is_new(const struct sd_seen *seen, const simidx_sketch *text)
+{
+	uint64_t own;
+
+	return sd_seen_is_new(seen, text, &own);
+}
+
+/* Texts of an entry do not lie in two filters each, wherever the first one is full. */
+START_TEST(test_no_text_is_divided)
+{
+	enum { N = 2000, SHORT = 25 };
+	struct sd_seen *seen = open_seen(UINT64_MAX), *next = open_seen(UINT64_MAX);
+	simidx *index = sxt_create(t_path, NULL);
+	simidx_sketch *text = calloc(N, sizeof(*text));
+	struct sd_seen_file *file;
+	uint64_t room = UINT64_MAX;
+
+	sxt_must(text != NULL);
+	while (room > (N / 2 + (uint64_t)_i * 100) * SHORT) {
+		simidx_sketch other = random_sketch(MOST);
+
+		ck_assert_sx(sd_seen_add(seen, &other, &sxt_err), SIMIDX_OK);
+		room = sd_seen_filter(seen, 0)->room;
+	}
+	/* The filter of what came before is in the file, and the texts are an entry behind it. */
+	file = open_file(index, seen);
+	for (size_t i = 0; i < N; i++)
+		text[i] = random_sketch(SHORT);
+	add(index, seen, file, text, N);
+	sd_seen_file_close(file);
+	file = open_file(index, next);
+	ck_assert_ptr_nonnull(file);
+	for (size_t i = 0; i < N; i++)
+		ck_assert_int_eq(is_new(next, &text[i]), 0);
+	ck_assert_ptr_nonnull(sd_seen_filter(next, 1));
+	sd_seen_file_close(file);
+	sd_seen_close(seen);
+	sd_seen_close(next);
+	simidx_close(index);
+	free(text);
+}
+END_TEST
+
+static const sxt_test tests[] = {
+	{ &test_no_text_is_divided, 0, 4 },
+};
+
+SXT_SUITE(seen_file, set_up_seen_file, sxt_tear_down);
