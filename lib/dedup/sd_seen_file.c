@@ -172,19 +172,21 @@ static int read_entry(struct sd_seen_file *file, uint64_t size, struct sd_seen *
 	return rc;
 }
 
-/* Whether the last document of the file is in the index: another index may have as many. */
+/* Whether the last document of the file is in the index: another index may have as many. A file
+   of an index that was empty has none. */
 static int has_last(const struct sd_seen_file *file, simidx_reader *reader, int *has,
 		    simidx_error *err)
 {
 	simidx_match match;
-	int rc = SIMIDX_OK;
+	int rc;
 
-	*has = file->state.id == SIMIDX_NO_ID;
-	if (!*has)
-		rc = simidx_reader_find_id(reader, file->state.id, &match, err);
+	*has = 0;
+	if (file->state.id == SIMIDX_NO_ID)
+		return SIMIDX_OK;
+	rc = simidx_reader_find_id(reader, file->state.id, &match, err);
 	if (rc == SIMIDX_E_NOT_FOUND)
 		return SIMIDX_OK;
-	*has |= !rc && match.fp == file->state.fp;
+	*has = !rc && match.fp == file->state.fp;
 	return rc;
 }
 
@@ -282,18 +284,20 @@ static int is_own(int fd, const struct stat *status)
 	return !status->st_size || (!read_all(fd, &magic, sizeof(magic), 0) && magic == MAGIC);
 }
 
-/* What is there. *counts: 0: it is no file for this state, and is removed if it was ours. */
+/* What is there. *counts: 0: it is no file for this state, and is removed if it was ours. None is
+   for an index that is empty, so that `seen` stays so, too. */
 static int open_there(struct sd_seen_file *file, const struct sd_seen_state *state,
 		      simidx_reader *reader, struct sd_seen *seen, int *counts, simidx_error *err)
 {
 	struct stat status;
-	int rc;
+	int rc = SIMIDX_OK;
 
 	*counts = 0;
 	file->fd = open_locked(file->path, 0, &status);
 	if (file->fd < 0 || !is_own(file->fd, &status))
 		return SIMIDX_OK;
-	rc = read_up_to(file, (uint64_t)status.st_size, state, reader, seen, counts, err);
+	if (state->id != SIMIDX_NO_ID)
+		rc = read_up_to(file, (uint64_t)status.st_size, state, reader, seen, counts, err);
 	if (!rc && !*counts)
 		unlink(file->path);
 	return rc;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <simidx_dedup.h>
 
@@ -120,8 +121,58 @@ START_TEST(test_no_text_is_divided)
 }
 END_TEST
 
+/* A file that was begun for an empty index is none for one that has documents, whatever the numbers
+   of both: a copy of the index from before its documents were deleted may have been put back. */
+START_TEST(test_a_file_without_documents)
+{
+	struct sd_seen *seen = open_seen(UINT64_MAX);
+	simidx *index = t_numbered(t_path, 3, 0);
+	simidx_info info = t_info(index);
+	struct sd_seen_state state = { info.puts, info.next_id, SIMIDX_NO_ID, 0 };
+	simidx_reader *reader = sxt_reader(index);
+	struct sd_seen_file *file;
+
+	ck_assert_sx(sd_seen_file_open(path, &state, reader, seen, &file, &sxt_err), SIMIDX_OK);
+	ck_assert_ptr_nonnull(file);
+	sd_seen_file_close(file);
+	file = open_file(index, seen);
+	ck_assert_ptr_null(file);
+	ck_assert_int_eq(access(path, F_OK), -1);
+	simidx_reader_close(reader);
+	sd_seen_close(seen);
+	simidx_close(index);
+}
+END_TEST
+
+/* An index whose documents are all deleted has seen nothing, whatever the file says. */
+START_TEST(test_an_index_that_became_empty)
+{
+	struct sd_seen *seen = open_seen(UINT64_MAX), *next = open_seen(UINT64_MAX);
+	simidx *index = sxt_create(t_path, NULL);
+	simidx_sketch text = random_sketch(MOST);
+	struct sd_seen_file *file = open_file(index, seen);
+	simidx_writer *writer;
+
+	add(index, seen, file, &text, 1);
+	sd_seen_file_close(file);
+	writer = sxt_writer(index, 0);
+	ck_assert_sx(simidx_writer_delete_id(writer, 0, &sxt_err), SIMIDX_OK);
+	sxt_commit(writer);
+	simidx_writer_close(writer);
+	file = open_file(index, next);
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_eq(is_new(next, &text), 1);
+	sd_seen_file_close(file);
+	sd_seen_close(seen);
+	sd_seen_close(next);
+	simidx_close(index);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_no_text_is_divided, 0, 4 },
+	{ &test_a_file_without_documents, 0, 1 },
+	{ &test_an_index_that_became_empty, 0, 1 },
 };
 
 SXT_SUITE(seen_file, set_up_seen_file, sxt_tear_down);
