@@ -27,6 +27,7 @@
 struct sd_seen {
 	struct sd_seen_filter filter[MOST_FILTERS]; /* hashes are added to the last one */
 	unsigned n;
+	uint64_t most_bytes;
 	uint64_t lines; /* for so many more there is memory */
 	/* Of a text with n shingles, all of them known, so many are seen, or it is new; and of the
 	   first SD_SEEN_ASKED of a text with more. */
@@ -74,6 +75,7 @@ struct sd_seen *sd_seen_open(double similarity, uint64_t most_bytes)
 
 	if (!seen)
 		return NULL;
+	seen->most_bytes = most_bytes;
 	seen->lines = most_bytes / LINE_BYTES;
 	for (unsigned n = 0; n < SIMIDX_SKETCH_MOST_LEAST; n++)
 		seen->least[n] = least_of_all(n, similarity);
@@ -168,6 +170,11 @@ uint64_t *sd_seen_add_filter(struct sd_seen *seen, uint64_t lines, uint64_t room
 	seen->lines -= lines;
 	seen->filter[seen->n++] = filter;
 	return filter.word;
+}
+
+uint64_t sd_seen_most_bytes(const struct sd_seen *seen)
+{
+	return seen->most_bytes;
 }
 
 const struct sd_seen_filter *sd_seen_filter(const struct sd_seen *seen, unsigned i)

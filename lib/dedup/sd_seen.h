@@ -74,6 +74,9 @@ int sd_seen_add_hashes(struct sd_seen *seen, const uint64_t *hash, size_t n, sim
 /** Whether the memory is used up, so that fewer and fewer texts are told to be new. */
 int sd_seen_is_full(const struct sd_seen *seen);
 
+/** As sd_seen_open() was told. */
+uint64_t sd_seen_most_bytes(const struct sd_seen *seen);
+
 /** A filter of the set, for a file. */
 struct sd_seen_filter {
 	uint64_t *word; /* `lines` times SD_SEEN_LEAST bytes */

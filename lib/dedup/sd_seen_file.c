@@ -145,17 +145,19 @@ static int make_room(struct sd_seen_file *file, size_t n, simidx_error *err)
 		       SIMIDX_OK;
 }
 
-/* Add the next entry to `seen`. *is_whole: 0: there is none, or it is cut off or damaged. */
+/* Add the next entry to `seen`. *is_whole: 0: there is none, or it is cut off or damaged, or takes
+   more memory than `seen` may. */
 static int read_entry(struct sd_seen_file *file, uint64_t size, struct sd_seen *seen,
 		      int *is_whole, simidx_error *err)
 {
+	const uint64_t most = sd_seen_most_bytes(seen) / sizeof(uint64_t);
 	struct entry entry;
 	uint64_t *hash;
 	int rc;
 
 	*is_whole = 0;
 	if (read_all(file->fd, &entry, sizeof(entry), file->at) ||
-	    entry.hash != hash_of_entry(&entry) ||
+	    entry.hash != hash_of_entry(&entry) || entry.n > most ||
 	    entry.n > (size - file->at - sizeof(entry)) / sizeof(*hash))
 		return SIMIDX_OK;
 	rc = make_room(file, entry.n, err);

@@ -3,6 +3,7 @@
 
 /* What was seen, in a file: for which state of an index it counts, and what of it. */
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,10 @@
 #include "support/sxt_index.h"
 
 #define MOST SIMIDX_SKETCH_MOST_LEAST
+
+/* Numbers of 8 bytes in the head of the file, and before the hashes of an entry. */
+#define HEAD 7
+#define ENTRY 7
 
 static sxt_rng rng;
 static char path[4096];
@@ -169,10 +174,43 @@ START_TEST(test_an_index_that_became_empty)
 }
 END_TEST
 
+/* An entry that says to have more hashes than there is memory for, in a file with a hole so large. */
+START_TEST(test_an_entry_too_large)
+{
+	const uint64_t n = (uint64_t)1 << 36;
+	struct sd_seen *seen = open_seen((uint64_t)1 << 20);
+	simidx *index = sxt_create(t_path, NULL);
+	simidx_sketch text = random_sketch(MOST);
+	struct sd_seen_file *file = open_file(index, seen);
+	uint64_t entry[ENTRY];
+	int fd;
+
+	add(index, seen, file, &text, 1);
+	sd_seen_file_close(file);
+	fd = open(path, O_RDWR);
+	sxt_must(pread(fd, entry, sizeof(entry), HEAD * sizeof(uint64_t)) ==
+		 (ssize_t)sizeof(entry));
+	entry[0] = n;
+	entry[ENTRY - 1] = simidx_feature_hash(entry, (ENTRY - 1) * sizeof(*entry));
+	sxt_must(pwrite(fd, entry, sizeof(entry), HEAD * sizeof(uint64_t)) ==
+		 (ssize_t)sizeof(entry));
+	/* A file system may have no files so large: then there is nothing to see. */
+	if (!ftruncate(fd, (off_t)((HEAD + ENTRY + n) * sizeof(uint64_t)))) {
+		file = open_file(index, seen);
+		ck_assert_ptr_null(file);
+		ck_assert_int_eq(access(path, F_OK), -1);
+	}
+	close(fd);
+	sd_seen_close(seen);
+	simidx_close(index);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_no_text_is_divided, 0, 4 },
 	{ &test_a_file_without_documents, 0, 1 },
 	{ &test_an_index_that_became_empty, 0, 1 },
+	{ &test_an_entry_too_large, 0, 1 },
 };
 
 SXT_SUITE(seen_file, set_up_seen_file, sxt_tear_down);
