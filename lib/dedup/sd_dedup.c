@@ -148,6 +148,13 @@ static int open_seen(simidx_dedup *dedup, simidx *index, simidx_error *err)
 	return dedup->seen ? read_seen(dedup, index, err) : sx_fail_nomem(err);
 }
 
+/* Also where the disk is full: the next run has its room for documents. */
+static void drop_seen_file(simidx_dedup *dedup)
+{
+	sd_seen_file_drop(dedup->seen_file);
+	dedup->seen_file = NULL;
+}
+
 /* Have the file that tells of what was seen tell of the batch, too. Without it the next run
    searches all texts. */
 static int write_seen(simidx_dedup *dedup, simidx_error *err)
@@ -167,8 +174,7 @@ static int write_seen(simidx_dedup *dedup, simidx_error *err)
 	if (rc || (!sd_seen_is_full(dedup->seen) &&
 		   !sd_seen_file_write(dedup->seen_file, dedup->seen, &state)))
 		return rc;
-	sd_seen_file_drop(dedup->seen_file);
-	dedup->seen_file = NULL;
+	drop_seen_file(dedup);
 	return SIMIDX_OK;
 }
 
@@ -452,6 +458,8 @@ static int end_batch(simidx_dedup *dedup, int is_complete, simidx_error *err)
 		simidx_writer_rollback(dedup->writer);
 	else
 		rc = simidx_writer_commit(dedup->writer, err);
+	if (rc == SIMIDX_E_NO_SPACE)
+		drop_seen_file(dedup);
 	dedup->failed = rc != 0;
 	clear(dedup->item, dedup->n);
 	dedup->n_before += dedup->n_kept;

@@ -77,6 +77,7 @@ if [ -e "$SX_BUILDDIR/tests/fault/.libs/libfail.so" ]; then
 	for call in write sync; do
 		n=$(cp -r first ix.n && count_calls $call "$dedup" -q --stream --index ix.n day2.jsonl)
 		rm -rf ix.n
+		[ $call != write ] || n_writes=$n
 		for ((i = 1; i <= n; i += 1 + n / 12)); do
 			rm -rf ix
 			cp -r first ix
@@ -90,6 +91,19 @@ if [ -e "$SX_BUILDDIR/tests/fault/.libs/libfail.so" ]; then
 		done
 	done
 	[ $killed -gt 10 ] || fail "$killed runs were killed"
+
+	# A disk on which there is no room for a commit: the file gives up its own for the next run.
+	refused=0
+	for ((i = 1; i <= n_writes; i += 1 + n_writes / 12)); do
+		rm -rf ix
+		cp -r first ix
+		FAIL_ERRNO=28 with_fault write $i once "$dedup" -q --stream --index ix day2.jsonl >out 2>err && continue
+		grep -q 'No space left' err || continue
+		refused=$((refused + 1))
+		[ ! -e ix/dedup.seen ] || [ "$(stat -c %s ix/dedup.seen)" -eq "$(stat -c %s first/dedup.seen)" ] ||
+			fail "no room at write $i: the file stays"
+	done
+	[ $refused -gt 2 ] || fail "$refused runs had no room"
 fi
 
 # Each damaged byte is found, and a file that is cut off: such a file is removed.
