@@ -71,6 +71,8 @@ tools_libcommon_a_SOURCES = \
 	tools/common/tl_unknown.h \
 	tools/common/tl_utf8.c \
 	tools/common/tl_utf8.h \
+	tools/common/tl_value.c \
+	tools/common/tl_value.h \
 	tools/input/in_bare.c \
 	tools/input/in_causes.c \
 	tools/input/in_causes.h \

@@ -7,14 +7,12 @@
 #include "common/tl_example.h"
 #include "common/tl_help.h"
 #include "common/tl_msg.h"
-#include "common/tl_number.h"
 #include "common/tl_others.h"
 #include "common/tl_path.h"
 #include "common/tl_unknown.h"
+#include "common/tl_value.h"
 
-#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,9 +24,6 @@
 
 /* What getopt_long() returns for the first option if it is given by name. */
 #define BY_NAME 256
-
-/* Above this a limit means nothing to a reader: messages leave it out. */
-#define NO_LIMIT ((uint64_t)1 << 48)
 
 /* ---- rows ---- */
 
@@ -95,189 +90,6 @@ static void add_table(struct slots *slots, const struct tl_option *table, char *
 			given = base + row->at;
 		else if (row->kind >= TL_KIND_FLAG)
 			add_slot(slots, row, base, given);
-	}
-}
-
-/* ---- values ---- */
-
-static void store_number(const struct tl_option *row, void *to, uint64_t number)
-{
-	unsigned small = (unsigned)number;
-
-	if (row->width == sizeof(number))
-		memcpy(to, &number, sizeof(number));
-	else
-		memcpy(to, &small, sizeof(small));
-}
-
-/* Whether a text is a number as the option takes them, of whatever value. */
-static int is_number(const struct tl_option *row, const char *text)
-{
-	size_t digits = strspn(text, "0123456789");
-	const char *unit = text + digits;
-
-	if (row->kind != TL_KIND_NUMBER && digits && *unit && strchr("KMGT", *unit))
-		unit++;
-	else if (row->kind != TL_KIND_NUMBER && digits && *unit == 'e' && unit[1])
-		unit += 1 + strspn(unit + 1, "0123456789");
-	return digits && !*unit;
-}
-
-/* A file or index stands where a value should. */
-#define IS_NAME ", the name of a file or index: "
-
-/* A size or count with its unit as other programs write it: 10k, 5MB, 2GiB. NULL: it is none. */
-static const char *nearest_number(const struct tl_option *row, const char *text)
-{
-	static char right[32];
-	size_t n = strspn(text, "0123456789");
-
-	if (row->kind == TL_KIND_NUMBER || !n || n > 18 || !isalpha((unsigned char)text[n]) ||
-	    !tl_others_list("k m g t kb mb gb tb kib mib gib tib", text + n))
-		return NULL;
-	snprintf(right, sizeof(right), "%.*s%c", (int)n, text, toupper((unsigned char)text[n]));
-	return strcmp(right, text) ? right : NULL;
-}
-
-/* Tell what a number must be: both limits, or of very large ones only that which matters. */
-static int refuse_number(const struct tl_option *row, const char *text, int is_above)
-{
-	int is_size = row->kind == TL_KIND_SIZE, is_count = row->kind == TL_KIND_COUNT;
-	unsigned long long limit = is_above ? row->max : row->min;
-	int is_in_m = is_size && limit >> 20;
-	const char *without = row->otherwise ? "; without it: " : "";
-	const char *what = row->otherwise ? row->otherwise : "";
-
-	if (!is_above && nearest_number(row, text)) {
-		what = nearest_number(row, text);
-		tl_example_mend(text, strlen(text), what);
-		return tl_usage_error("--%s: found '%s'; is %s meant?", row->name, text, what);
-	}
-	if (row->letter == 'k' && isalpha((unsigned char)*text) && tl_example_has("text-field")) {
-		without = "; a field is named by ";
-		what = "--text-field";
-		tl_example_mend_option(row->name, what);
-	} else if (access(text, F_OK) == 0) {
-		without = IS_NAME;
-		what = "the value is missing";
-	}
-	if (is_size && !limit)
-		return tl_usage_error("--%s: expected a size, such as 500K, 400M or 2G, found "
-				      "'%s'%s%s", row->name, text, without, what);
-	if (!is_size && row->max < NO_LIMIT)
-		return tl_usage_error("--%s: expected a number%s in %llu..%llu, found '%s'%s%s",
-				      row->name,
-				      row->value && strcmp(row->value, "MS") == 0 ?
-					      " of milliseconds" : "",
-				      (unsigned long long)row->min,
-				      (unsigned long long)row->max, text, without, what);
-	return tl_usage_error("--%s: expected a %s of at %s %llu%s%s, found '%s'%s%s", row->name,
-			      is_size ? "size" : "number", is_above ? "most" : "least",
-			      is_in_m ? limit >> 20 : limit, is_in_m ? "M" : "",
-			      is_above ? "" :
-			      is_size  ? ", such as 400M or 2G" :
-			      is_count ? ", such as 5000, 20M or 1e7" :
-					 "",
-			      text, without, what);
-}
-
-static int set_number(const struct tl_option *row, void *to, const char *text)
-{
-	size_t length = strlen(text);
-	uint64_t number;
-	int rc;
-
-	if (row->kind == TL_KIND_SIZE)
-		rc = tl_parse_bytes(text, length, row->max, &number);
-	else if (row->kind == TL_KIND_COUNT)
-		rc = tl_parse_count(text, length, row->max, &number);
-	else
-		rc = tl_parse_decimal(text, length, row->max, &number);
-	if (rc || number < row->min)
-		return refuse_number(row, text, rc && is_number(row, text));
-	store_number(row, to, number);
-	return 0;
-}
-
-/* Another option of the command, one of whose words a value is to other programs; or NULL. */
-static const struct tl_option *takes_word(const struct tl_option *row, const char *text)
-{
-	const struct tl_option *other;
-	struct tl_rows rows = { .row = { tl_example_command()->options } };
-
-	while ((other = tl_rows_next(&rows)))
-		if (other->kind == TL_KIND_WORD && other != row &&
-		    tl_known_value(text, other->words))
-			return other;
-	return NULL;
-}
-
-static int set_word(const struct tl_option *row, void *to, const char *text)
-{
-	const struct tl_option *other;
-	char known[256] = "";
-	const char *meant, *instead;
-	/* Of output, for which other programs have it, --json is the option. */
-	int may_be_output = row->letter == 'F' && tl_others_list("json", text) &&
-			    strcmp(tl_program(), "simidx-load");
-
-	for (unsigned i = 0; row->words[i]; i++) {
-		if (strcmp(text, row->words[i]) == 0) {
-			store_number(row, to, row->min + i);
-			return 0;
-		}
-		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s",
-			 i ? ", " : "", row->words[i]);
-	}
-	meant = tl_nearest_value(text, row->words);
-	instead = meant ? NULL : tl_others_instead(text, row->words);
-	other = meant || instead ? NULL : takes_word(row, text);
-	if (other)
-		return tl_usage_error("--%s: expected one of %s, found '%s'; is --%s %s meant?",
-				      row->name, known, text, other->name,
-				      tl_known_value(text, other->words));
-	if (meant && !may_be_output)
-		tl_example_mend(text, strlen(text), meant);
-	return tl_usage_error("--%s: expected one of %s, found '%s'%s%s%s%s", row->name, known,
-			      text, meant ? "; is " : instead ? "; " : "",
-			      meant ? meant : instead ? instead : "", meant ? " meant?" : "",
-			      may_be_output ? " --json is about what is printed" :
-			      !meant && access(text, F_OK) == 0 ? IS_NAME "the value is missing" :
-								  "");
-}
-
-/* Returns 0, or TL_TROUBLE after a message. */
-static int set(const struct slot *slot, char *text)
-{
-	const struct tl_option *row = slot->row;
-	void *to = slot->base + row->at;
-	struct tl_strings *list = to;
-	char **larger;
-
-	switch (row->kind) {
-	case TL_KIND_FLAG:
-		store_number(row, to, row->min);
-		return 0;
-	case TL_KIND_TEXT:
-		memcpy(to, &text, sizeof(text));
-		return 0;
-	case TL_KIND_NUMBER:
-	case TL_KIND_COUNT:
-	case TL_KIND_SIZE:
-		return set_number(row, to, text);
-	case TL_KIND_WORD:
-		return set_word(row, to, text);
-	case TL_KIND_LIST:
-		larger = realloc(list->at, (list->n + 1) * sizeof(*larger));
-		if (!larger)
-			return tl_error("out of memory");
-		list->at = larger;
-		larger[list->n++] = text;
-		return 0;
-	case TL_KIND_CALL:
-		return row->call(slot->base, text);
-	default:
-		return 0;
 	}
 }
 
@@ -547,7 +359,7 @@ static int take_all(const struct tl_command *command, struct slots *slots, int a
 			*(const char **)(void *)slot->given = slot->row->name;
 		slot->is_given = 1;
 		if (refuse_option(slot->row, argv) ||
-		    refuse_second(slot, optarg) || set(slot, optarg) ||
+		    refuse_second(slot, optarg) || tl_value_set(slot->row, slot->base, optarg) ||
 		    (slot->row->kind == TL_KIND_COUNT && refuse_spoken(slot->row, argv[optind])))
 			return TL_TROUBLE;
 		if (optarg &&
@@ -573,7 +385,8 @@ int tl_parse(const struct tl_command *command, void *options, void *shared, int 
 	add_table(&slots, command->options, options);
 	for (int i = 0; i < slots.n; i++)
 		if (slots.of[i].row->standard &&
-		    set(&slots.of[i], (char *)slots.of[i].row->standard))
+		    tl_value_set(slots.of[i].row, slots.of[i].base,
+				 (char *)slots.of[i].row->standard))
 			return TL_TROUBLE; /* the table is wrong */
 	if (command->program)
 		add_table(&slots, command->program->options, shared);
