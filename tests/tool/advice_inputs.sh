@@ -356,8 +356,8 @@ if [ -n "${SX_TEXT-}" ]; then
 		# Of many rows that are no queries some are told, and at the end why.
 		seq -f '{"body":"words %g"}' 30 >others.jsonl
 		run 2 "$query" search texts -F jsonl others.jsonl
-		[ "$(grep -c 'expected one of' err)" -eq 20 ] || fail "$(cat err)"
-		says 'more rows that are no queries are only counted'
+		[ "$(grep -c 'expected one of' err)" -eq 3 ] || fail "$(cat err)"
+		says 'more rows that are no queries of this kind are only counted'
 		says "30 rows have no \"text\" (first: others.jsonl:1, whose strings are \"body\"; the longest one: --text-field 'body')"
 		run 1 "$query" search texts -F jsonl --text-field body others.jsonl
 		run 1 "$query" search --text texts - <others.jsonl

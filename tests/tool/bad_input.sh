@@ -57,8 +57,13 @@ five	5	$good	0	five
 same	6	$good	0	same
 END
 
-# The first 20 are told, the rest counted.
+# Of the same mistake the first three are told, the rest counted.
 yes zz | head -999 >many
+run 1 "$load" base -F lines many
+[ "$(grep -c ': many:' err)" -eq 3 ] || fail 'not 3 told'
+says 'simidx-load: more rejected rows of this kind are only counted'
+# Of several mistakes it is the first 20.
+yes zz$'\n'12345678901234567 | head -999 >many
 run 1 "$load" base -F lines many
 [ "$(grep -c ': many:' err)" -eq 20 ] || fail 'not 20 told'
 says 'simidx-load: more rejected rows are only counted'
@@ -80,7 +85,7 @@ run 1 "$load" one -F lines one-good
 sums_up 'index built with 1 document; 5,999 rows rejected'
 # 6K is 6,000, and one more is one too many.
 run 1 "$load" -q --max-errors 6K six -F lines one-good
-says 'simidx-load: more rejected rows are only counted'
+says 'simidx-load: more rejected rows of this kind are only counted'
 { cat one-good; echo z; echo z; } >six-and-one
 run 2 "$load" -q --max-errors 6K seven -F lines six-and-one
 says 'simidx-load: more than 6,000 rows were rejected (--max-errors)'

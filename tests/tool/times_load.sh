@@ -77,11 +77,11 @@ refused_rows() {
 	local message=$1 format=$2
 	shift 2
 	cat >rows
-	awk -v said=": $message" 'l { print "simidx-load: rows:" NR - 1 said } { l = $0 !~ /^fp/ }' rows >want
+	awk -v said="\t$message" 'l { print "rows:" NR - 1 said } { l = $0 !~ /^fp/ }' rows >want
 	for how in rebuild insert; do
-		rm -rf bad
-		run 1 "$load" -q --times --write $how -F "$format" "$@" bad rows
-		errors <want
+		rm -rf bad rejects
+		run 1 "$load" -q --times --write $how --rejects rejects -F "$format" "$@" bad rows
+		cmp rejects want || fail "$(cat rejects)"
 		times_of bad <<<'0=1970-01-01T00:01:40Z'
 	done
 }

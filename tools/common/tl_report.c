@@ -14,6 +14,9 @@
 /* Messages about single rows and files beyond this are only counted. */
 #define MAX_REPORTED 20
 
+/* And of rows that have the same mistake. */
+#define MAX_SAME 3
+
 const char *tl_report_advise(int reason)
 {
 	return reason == ENOENT	   ? "; mkdir -p makes its directory" :
@@ -46,11 +49,32 @@ int tl_report_close(FILE *out, const char *path, const char *what, int code)
 					     reason ? ": " : "", reason ? strerror(reason) : "");
 }
 
-int tl_report_tells(uint64_t n, const char *what)
+/* How many rows of one file come together with the same reason, but for what was found there. */
+static int count_same(const char *place, const char *reason)
 {
-	if (n == MAX_REPORTED + 1)
+	static char last[512];
+	static int n_same;
+	const char *line = strrchr(place, ':');
+	char now[sizeof(last)];
+
+	if (!line || line[1 + strspn(line + 1, "0123456789")])
+		return n_same = 0;
+	snprintf(now, sizeof(now), "%.*s%.*s", (int)(line - place), place,
+		 (int)strcspn(reason, "';"), reason);
+	n_same = strcmp(now, last) ? 1 : n_same + 1;
+	strcpy(last, now);
+	return n_same;
+}
+
+int tl_report_tells(uint64_t n, const char *what, const char *place, const char *reason)
+{
+	int n_same = count_same(place, reason);
+
+	if (n <= MAX_REPORTED && n_same == MAX_SAME + 1)
+		tl_error("more %s of this kind are only counted", what);
+	if (n == MAX_REPORTED + 1 && n_same <= MAX_SAME)
 		tl_error("more %s are only counted", what);
-	return n <= MAX_REPORTED;
+	return n <= MAX_REPORTED && n_same <= MAX_SAME;
 }
 
 void tl_report_reject(FILE *out, const char *place, const char *reason)

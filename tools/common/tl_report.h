@@ -37,10 +37,11 @@ int tl_report_open(const char *path, const char *mode, FILE **out);
 int tl_report_close(FILE *out, const char *path, const char *what, int code);
 
 /**
- * Whether to tell of the `n`th of such rows or files, counted from 1. Of the first that is not told
- * a message says that more are only counted.
+ * Whether to tell of the `n`th of such rows or files, counted from 1, and of no more than three
+ * rows together with the same reason. Of the first that is not told a message says that more are
+ * only counted.
  */
-int tl_report_tells(uint64_t n, const char *what);
+int tl_report_tells(uint64_t n, const char *what, const char *place, const char *reason);
 
 /** A line of --rejects: where the row is, a tab, and the reason. Nothing if `out` is NULL. */
 void tl_report_reject(FILE *out, const char *place, const char *reason);

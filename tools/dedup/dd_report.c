@@ -30,7 +30,7 @@ int dd_report_begin(struct dd_report *report)
 void dd_report_reject(struct dd_report *report, const char *place, const char *reason)
 {
 	tl_report_reject(report->rejects, place, reason);
-	if (tl_report_tells(++report->rejected, "rejected rows"))
+	if (tl_report_tells(++report->rejected, "rejected rows", place, reason))
 		tl_error("%s%s%s", place, *place ? ": " : "", reason);
 }
 

@@ -279,7 +279,8 @@ static const struct tl_option report_rows[] = {
 	{ TL_HELP_ROW },
 	{ TL_VERSION_ROW },
 	{ TL_PARAGRAPH("A row that cannot be stored is reported with its file and line, and left "
-		       "out; after 20 of them the others are only counted. When an index is built, "
+		       "out; after 20 of them, or three together that have the same mistake, "
+		       "the others are only counted. When an index is built, "
 		       "rows whose id or label is in use are found at the end. They are reported "
 		       "then, in the order of the input, at most 100,000 at a time. An id that was "
 		       "assigned to such a row stays unused, while an insertion gives it to the "

@@ -126,7 +126,7 @@ void ld_report_reject(struct ld_report *report, const char *place, const char *r
 	report->rejected++;
 	report->advised |= is_first;
 	tl_report_reject(report->rejects, place, reason);
-	if (tl_report_tells(report->rejected, "rejected rows"))
+	if (tl_report_tells(report->rejected, "rejected rows", place, reason))
 		tl_error("%s%s%s%s%s", place, *place ? ": " : "", reason,
 			 is_first ? " (--on-duplicate first keeps the stored one, without an "
 				    "error; --mode replace stores this one" : "",
@@ -138,7 +138,7 @@ void ld_report_skip(struct ld_report *report, const char *place, const char *rea
 {
 	report->skipped++;
 	report->skipped_named++;
-	if (tl_report_tells(report->skipped_named, "skipped files"))
+	if (tl_report_tells(report->skipped_named, "skipped files", place, reason))
 		tl_error("%s: skipped: %s", place, reason);
 }
 

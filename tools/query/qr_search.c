@@ -50,7 +50,7 @@ struct search {
 /* A row is no query. */
 static void refuse_row(struct search *search, const char *place, const char *reason)
 {
-	if (tl_report_tells(++search->malformed, "rows that are no queries"))
+	if (tl_report_tells(++search->malformed, "rows that are no queries", place, reason))
 		tl_error("%s: %s", place, reason);
 }
 
@@ -261,7 +261,7 @@ static void refuse_operand(const struct search *search, const char *operand, con
 	const char *profile = search->ctx->info.profile;
 	int has_texts = *profile && tl_features_is_text(profile);
 
-	if (!tl_report_tells(search->malformed, "malformed queries"))
+	if (!tl_report_tells(search->malformed, "malformed queries", operand, reason))
 		return;
 	if (*advise_directory(operand))
 		tl_error("%s: is a directory%s", operand, advise_directory(operand));
