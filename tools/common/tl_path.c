@@ -140,7 +140,7 @@ int tl_path_is_index(const char *path)
 
 int tl_path_has_locks(const char *path)
 {
-	return has_file(path, TL_READERS_FILE) && has_file(path, TL_LOCK_FILE);
+	return has_file(path, TL_READERS_FILE) || has_file(path, TL_LOCK_FILE);
 }
 
 int tl_path_is_foreign(const char *path)

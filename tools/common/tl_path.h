@@ -46,7 +46,7 @@ int tl_path_is_directory(const char *path);
 /** Whether a directory looks like an index: it has the data file of one. */
 int tl_path_is_index(const char *path);
 
-/** Whether a directory that looks like an index has its files of locks, too. */
+/** Whether a directory that looks like an index has a file of locks, too. */
 int tl_path_has_locks(const char *path);
 
 /**

@@ -3,6 +3,7 @@
 
 #include "dedup/dd_check.h"
 
+#include "common/tl_example.h"
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "common/tl_path.h"
@@ -57,9 +58,11 @@ static void look_at_missing(const struct dd_options *options)
 	if (options->drop_list && is_second && access(operands[0], F_OK))
 		tl_notice("%s: is not there; --drop-list goes to standard output: > FILE",
 			  operands[0]);
-	else if (!is_second && second == first && second != &in_format_text)
+	else if (!is_second && ((second == first && second != &in_format_text) ||
+				(options->inputs.recursive && tl_path_is_directory(operands[0]))))
 		tl_notice("%s: is not there; what is found is not written to it, but to standard "
-			  "output: > FILE; --stream prints the rows that stay", operands[1]);
+			  "output: > FILE; --stream prints %s that stay", operands[1],
+			  options->inputs.recursive ? "names of files" : "the rows");
 }
 
 /* Groups of rows go to a file without messages, where those that stay may be meant. */
@@ -177,6 +180,8 @@ int dd_check_kind(const struct dd_options *options, enum simidx_dedup_kind kind)
 
 	if (kind == SIMIDX_DEDUP_FEATURES && comparing)
 		return tl_usage_error("%s is about texts, and the inputs have features", comparing);
+	if (kind == SIMIDX_DEDUP_TEXTS && options->radius >= 0 && !options->no_verify && !comparing)
+		tl_example_mend(NULL, 0, "--no-verify");
 	if (kind == SIMIDX_DEDUP_TEXTS && options->radius >= 0 && !options->no_verify)
 		return tl_usage_error(
 			"--radius is about fingerprints; for texts it goes with --no-verify");

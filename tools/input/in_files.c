@@ -10,6 +10,7 @@
 #include "input/in_look.h"
 #include "input/in_room.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -353,7 +354,7 @@ static int refuse_index(const char *path)
 }
 
 /* Only stat() and access(): to open a pipe twice would lose what is in it. */
-static int check_path(const char *path, int may_be_directory, int may_recurse,
+static int check_path(const char *path, int is_list, int may_be_directory, int may_recurse,
 		      struct stat *status)
 {
 	if (stat(path, status))
@@ -361,7 +362,9 @@ static int check_path(const char *path, int may_be_directory, int may_recurse,
 				      in_advise_open(path));
 	if (!may_be_directory && S_ISDIR(status->st_mode) && tl_path_is_index(path))
 		return refuse_index(path);
-	if (!may_be_directory && S_ISDIR(status->st_mode) && may_recurse)
+	if (!may_be_directory && S_ISDIR(status->st_mode) && is_list)
+		tl_example_mend_option("files-from", "-r");
+	else if (!may_be_directory && S_ISDIR(status->st_mode) && may_recurse)
 		tl_example_mend(NULL, 0, "-r");
 	if (!may_be_directory && S_ISDIR(status->st_mode))
 		return tl_usage_error("%s: is %s", path,
@@ -383,7 +386,8 @@ static int check_format(const char *path, const struct in_format *format,
 		reason = in_format_missing(format);
 	if (!reason)
 		reason = in_format_misfit(format, columns);
-	if (reason && strstr(reason, "without --header"))
+	if (reason && strstr(reason, "without --header") &&
+	    !(columns->text && isdigit((unsigned char)*columns->text)))
 		tl_example_mend(NULL, 0, "--header");
 	return reason ? tl_usage_error("%s: %s", path, reason) : 0;
 }
@@ -414,7 +418,7 @@ static int check_operand(const char *path, const struct in_files_options *option
 	if (options->may_be_missing && stat(path, &status))
 		return check_format(path, format, &options->columns);
 	if (!options->may_be_missing &&
-	    check_path(path, options->recursive, options->may_recurse, &status))
+	    check_path(path, 0, options->recursive, options->may_recurse, &status))
 		return TL_TROUBLE;
 	if (S_ISDIR(status.st_mode) && tl_path_is_index(path) && tl_path_has_locks(path))
 		return refuse_index(path);
@@ -484,7 +488,7 @@ int in_files_check(const struct in_files_options *options, uint64_t *total_bytes
 	for (i = 0; i < options->lists.n; i++)
 		if (check_format(options->lists.at[i], format, &options->columns) ||
 		    (strcmp(options->lists.at[i], "-") != 0 &&
-		     check_path(options->lists.at[i], 0, options->may_recurse, &status)))
+		     check_path(options->lists.at[i], 1, 0, options->may_recurse, &status)))
 			return TL_TROUBLE;
 	if (!unknown)
 		*total_bytes = bytes;

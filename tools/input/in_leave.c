@@ -40,6 +40,10 @@ static int is_excluded(const struct in_leave_options *options, const char *path,
 		if (is_matched(options->exclude.at[i], path, n, is_directory)) {
 			counts->matched |= i < 64 ? (uint64_t)1 << i : 0;
 			return 1;
+		} else if (strlen(options->exclude.at[i]) < n &&
+			   !memcmp(path + n - strlen(options->exclude.at[i]),
+				   options->exclude.at[i], strlen(options->exclude.at[i]))) {
+			counts->ends |= i < 64 ? (uint64_t)1 << i : 0;
 		}
 	return 0;
 }
@@ -102,7 +106,10 @@ void in_leave_tell(const struct in_leave_options *options, const struct in_left_
 			  tl_counted(counts->excluded, "file or directory was",
 				     "files or directories were"));
 	for (size_t i = 0; i < options->exclude.n && i < 64; i++)
-		if (!(counts->matched >> i & 1) && why_in_vain(options->exclude.at[i]))
+		if (!(counts->matched >> i & 1) && (counts->ends >> i & 1))
+			tl_notice("--exclude '%s' left out nothing: is '*%s' meant?",
+				  options->exclude.at[i], options->exclude.at[i]);
+		else if (!(counts->matched >> i & 1) && why_in_vain(options->exclude.at[i]))
 			tl_notice("--exclude '%s' left out nothing: %s", options->exclude.at[i],
 				  why_in_vain(options->exclude.at[i]));
 	if (counts->large)

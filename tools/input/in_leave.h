@@ -23,6 +23,7 @@ struct in_leave_options {
 struct in_left_out {
 	uint64_t excluded;    /* files and directories */
 	uint64_t matched;     /* bits of the first 64 patterns: it has left out something */
+	uint64_t ends;        /* the same: names have ended with it */
 	uint64_t large;       /* files */
 	char first_large[256]; /* the path of the first, cut to this */
 };

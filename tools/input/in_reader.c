@@ -99,7 +99,10 @@ static const char *advise_open(const char *path)
 	struct stat status;
 
 	return errno == EACCES	     ? "; ls -l shows who may read it" :
+	       errno == ENOTDIR	     ? "; a file stands where its directory is to be" :
 	       errno != ENOENT	     ? "" :
+	       strlen(path) == 16 && !path[strspn(path, "0123456789abcdefABCDEF")] ?
+		       "; of fingerprints: echo FP | ... -F lines -" :
 	       *path == '~'	     ? "; a shell replaces ~ where it begins a word, and not in "
 				       "quotes" :
 	       strstr(path, "://")   ? "; nothing is fetched: curl -s URL | ... -F FORMAT -" :

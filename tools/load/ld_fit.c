@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/stat.h>
 
 static const char *layout_name(unsigned layout)
@@ -144,6 +145,8 @@ int ld_fit_parent(const char *path)
 	tl_path_parent(path, parent, sizeof(parent));
 	if (tl_path_is_directory(parent))
 		return 0;
+	if (access(parent, F_OK) == 0)
+		return tl_error("%s: cannot be made, as %s is a file", path, parent);
 	return tl_error("%s: cannot be made, as there is no directory %s: mkdir -p %s", path,
 			parent, tl_path_word(parent, word));
 }

@@ -5,6 +5,7 @@
 
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
+#include "common/tl_report.h"
 #include "query/qr_full.h"
 #include "query/qr_hbase.h"
 
@@ -68,7 +69,8 @@ static int open_parts(struct export *export)
 	if (mkdir(export->dir, 0777))
 		return errno == EEXIST
 			       ? tl_error("%s: exists already; DIR is to be a new one", export->dir)
-			       : tl_error("%s: cannot be made: %s", export->dir, strerror(errno));
+			       : tl_error("%s: cannot be made: %s%s", export->dir, strerror(errno),
+				       tl_report_advise(errno));
 	code = open_part(export, &export->index, "index");
 	if (!code)
 		code = open_part(export, &export->documents, "docs");

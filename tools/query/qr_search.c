@@ -43,6 +43,7 @@ struct search {
 	uint64_t empty_texts; /* among them: without words */
 	uint64_t short_texts; /* other short ones */
 	struct tl_remark not_utf8; /* texts that are something else */
+	const char *few;      /* the last one of a few digits; or NULL */
 	uint64_t malformed;   /* queries that were none */
 	uint64_t n_rows;      /* of files */
 };
@@ -278,13 +279,15 @@ static void refuse_operand(const struct search *search, const char *operand, con
 }
 
 /* What has not all digits may have lost some; a few digits are meant so. */
-static void look_at_length(const struct search *search, const char *operand, uint64_t fp)
+static void look_at_length(struct search *search, const char *operand, uint64_t fp)
 {
 	unsigned bits = search->ctx->info.bits, width = tl_hex_width(bits);
 	size_t n = strlen(operand) - (strncasecmp(operand, "0x", 2) ? 0 : 2);
 	char text[QR_FP_SIZE];
 	int size;
 
+	if (search->columns.encoding == TL_HEX && n <= 4 && n < width)
+		search->few = operand;
 	if (search->columns.encoding != TL_HEX || n <= 4 || n >= width)
 		return;
 	size = (int)qr_format_fingerprint(text, fp, bits);
@@ -334,6 +337,9 @@ static int search_operands(struct search *search, char **operands, int n)
 	if (!code)
 		qr_queue_tell_sums(&search->queue);
 	tell_texts(search);
+	if (!code && search->few && !search->queue.n_matches)
+		tl_notice("%s is taken as a fingerprint with zeros before it; an id: simidx-query "
+			  "get --id", search->few);
 	if (search->malformed)
 		in_causes_tell(&search->rows.causes, search->n_rows);
 	free(search->not_utf8.first);
