@@ -59,6 +59,8 @@ tools_libcommon_a_SOURCES = \
 	tools/common/tl_output.h \
 	tools/common/tl_path.c \
 	tools/common/tl_path.h \
+	tools/common/tl_owners.c \
+	tools/common/tl_owners.h \
 	tools/common/tl_report.c \
 	tools/common/tl_report.h \
 	tools/common/tl_term.c \

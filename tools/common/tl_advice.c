@@ -7,6 +7,7 @@
 #include "common/tl_help.h"
 #include "common/tl_msg.h"
 #include "common/tl_others.h"
+#include "common/tl_owners.h"
 #include "common/tl_path.h"
 
 #include <ctype.h>
@@ -64,7 +65,9 @@ const char *tl_nearest_word(const char *word, const char *const *words)
 
 	for (; *words; words++) {
 		distance = distance_of(word, *words);
-		if (distance < best) {
+		/* Of two that are as near, two letters are rather exchanged. */
+		if (distance < best || (distance < OTHER_WORD && distance == best &&
+					strlen(*words) == strlen(word))) {
 			best = distance;
 			nearest = *words;
 		}
@@ -168,6 +171,16 @@ int tl_means_other(const char *spelled, const char *const *names)
 	       (tl_others_name(word, names) || tl_others_instead(word, names));
 }
 
+/* An option without which another one means nothing, as words of a line; or "". */
+static const char *goes_with(const char *name)
+{
+	return tl_others_list("index output output-dir dups", name) && tl_example_has("stream") &&
+			       !tl_example_find("stream") ? "--stream " :
+	       strcmp(name, "null") == 0 && tl_example_has("drop-list") &&
+			       !tl_example_find("files-from") && !tl_example_find("drop-list") &&
+			       !tl_example_find("stream") ? "--drop-list " : "";
+}
+
 /*
  * Refuse the first `n` bytes of an argument, or the last letter of several: an option of ours is
  * meant, or something else.
@@ -179,8 +192,14 @@ static int refuse_as(const char *spelled, size_t n, const char *nearest, const c
 	int shown = n <= 2 ? (int)n : (int)strlen(spelled); /* of a letter, no value */
 	const char *before = n == 1 ? " " : "", *dash = n == 1 ? "-" : "";
 
+	/* Of files it would be a list of those that stay. */
+	if (nearest && strcmp(nearest, "output") == 0 && *goes_with(nearest) &&
+	    tl_example_find("recursive"))
+		return tl_usage_error("unknown option '%s%.*s'; groups go to standard output: "
+				      "> FILE; --output goes with --stream", dash, shown, spelled);
 	if (nearest)
-		snprintf(right, sizeof(right), "%s--%s%s", before, nearest, n == 2 ? " " : "");
+		snprintf(right, sizeof(right), "%s%s--%s%s", before, goes_with(nearest), nearest,
+			 n == 2 ? " " : "");
 	else if (strncmp(instead, "'-", 2) == 0)
 		snprintf(right, sizeof(right), "%s%.*s", before, (int)strcspn(instead + 1, "'"),
 			 instead + 1);
@@ -226,6 +245,8 @@ void tl_refuse_name(const char *spelled, const char *const *names)
 
 	read_word(spelled, word);
 	is_sure = look_up(word, names, &nearest, &instead);
+	if (!is_sure && tl_owners_refuse(word, spelled))
+		return;
 	if (!is_sure && list_so(spelled + 2, length - 2, names, could, sizeof(could)) > 1) {
 		tl_usage_error("option '%s' could be %s", spelled, could);
 		return;
@@ -255,14 +276,19 @@ static int is_delimiter(const char *word)
 
 void tl_refuse_letter(int letter, const char *spelled, const char *next, const char *const *names)
 {
-	const char *nearest = is_delimiter(next) ? tl_others_find("delimiter", 9, names) : NULL;
-	const char *instead = NULL, *name;
+	const char *delimiter = is_delimiter(next) ? tl_others_find("delimiter", 9, names) : NULL;
+	const char *nearest = delimiter, *instead = NULL, *other, *name;
 	char alone[3] = { '-', (char)letter };
 
 	if (tl_refuse_long(next, names))
 		return;
-	for (int i = 0; !nearest && !instead && (name = tl_others_letter(letter, i)); i++)
-		look_up(name, names, &nearest, &instead);
+	for (int i = 0; !instead && !delimiter && (name = tl_others_letter(letter, i)); i++) {
+		/* One that needs a value is not meant where none follows, if another one is. */
+		if (nearest && (!tl_example_needs_value(nearest) || (next && *next != '-')))
+			break;
+		look_up(name, names, &other, &instead);
+		nearest = other ? other : instead ? NULL : nearest;
+	}
 	if (isdigit(letter) && !instead)
 		tl_usage_error("unknown option '-%c'; '--' goes before arguments that begin with "
 			       "'-'",
@@ -299,8 +325,9 @@ const char *tl_known_value(const char *value, const char *const *words)
 		{ "jsonl", "ndjson jsonlines json json.gz jsonl.gz" }, { "lines", "hex" },
 		{ "text", "txt md markdown html plain" }, { "dec", "decimal" },
 		{ "replace", "update upsert overwrite" }, { "add", "append insert" },
-		{ "if-new", "new unique dedup" }, { "delete", "remove" }, { "must", "new yes" },
-		{ "truncate", "overwrite" }, { "last", "newest" },
+		{ "if-new", "new unique dedup" }, { "delete", "remove" }, { "must", "new" },
+		{ "if-missing", "yes always auto" }, { "always", "yes on true" },
+		{ "never", "no off false" }, { "truncate", "overwrite" }, { "last", "newest" },
 		{ "first", "oldest ignore skip" },
 		{ "longest", "biggest largest" }, { "shortest", "smallest" },
 		{ "oldest", "old" }, { "newest", "new last" }, { "normal", "none off no" },
@@ -328,13 +355,16 @@ int tl_refuse_word(const char *word, const char *next)
 	const char *told =
 		access(word, F_OK) == 0		     ? NULL :
 		strcmp(word, "help") == 0	     ? "--help prints what there is" :
+		strcmp(word, "version") == 0	     ? "--version prints it" :
 		strcmp(word, "load") == 0	     ? "simidx-load INDEX INPUT loads" :
 		is_query			     ? "it is a command of simidx-query" :
 		tl_others_list("compare diff", word) ? "'simidx-query similar A B' compares texts" :
 		tl_others_list("stream groups find run dedup dup filter unique uniq minhash "
-			       "simhash dups scan add create insert index init", word) ?
+			       "simhash dups scan add create insert index init build", word) ?
 						       "there are no commands" : NULL;
 
+	if (told && *told == '-')
+		tl_example_mend(word, 0, "--");
 	if (told && is_query && next && tl_path_is_index(next))
 		tl_example_is_of("simidx-query");
 	return told ? tl_usage_error("there is no file '%s'; %s", word, told) : 0;

@@ -10,6 +10,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct {
 	const struct tl_command *command;
@@ -83,6 +84,38 @@ int tl_example_has(const char *name)
 	return find_row(0, name, strlen(name)) != NULL;
 }
 
+int tl_example_needs_value(const char *name)
+{
+	const struct tl_option *row = find_row(0, name, strlen(name));
+
+	return row && row->value;
+}
+
+const char *tl_example_value(const struct tl_option *row)
+{
+	/* By the name of the option, or by what its value is called. */
+	static const struct {
+		const char *of, *value;
+	} examples[] = {
+		{ "similarity", "0.8" }, { "keep", "newest" }, { "mode", "if-new" },
+		{ "emit", "new" }, { "durability", "normal" }, { "FORMAT", "jsonl" },
+		{ "text-field", "text" }, { "id-field", "id" }, { "fp-field", "fp" },
+		{ "label-field", "url" }, { "time", "date" }, { "extractor", "words1" },
+		{ "permissions", "640" }, { "stem", "english" },
+		{ "CHAR", "\";\"" }, { "PATTERN", "\"*.tmp\"" }, { "PERCENT", "90" },
+		{ "MS", "1000" }, { "SIZE", "1G" }, { "BYTES", "1G" }, { "K", "3" },
+		{ "A", "100" }, { "F", "64" }, { "N", "10" }, { "N[,N]...", "2" },
+		{ "seed", "1" }, { "plan", "auto" }, { "stop", "en" }, { "top", "20" },
+	};
+
+	if (strcmp(row->value, "DATE") == 0)
+		return NULL;
+	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
+		if (!strcmp(examples[i].of, row->name) || !strcmp(examples[i].of, row->value))
+			return examples[i].value;
+	return row->kind == TL_KIND_WORD ? row->words[0] : row->value;
+}
+
 const char *tl_example_find(const char *name)
 {
 	const struct tl_option *row;
@@ -118,9 +151,10 @@ static int count_operands(void)
 /* Words of the shortest line that stand for operands: with fewer it is not done. */
 static int count_needed(void)
 {
+	const char *list = tl_example_find("files-from");
 	int n = 0;
 
-	if (tl_example_find("files-from") || tl_example_find("from") ||
+	if ((list && !has_mistake(list)) || tl_example_find("from") ||
 	    tl_example_find("merge-only"))
 		return 0;
 	for (const char *word = typed.command->shortest; *word; word += strcspn(word, " ")) {
@@ -136,9 +170,19 @@ static int may_take(const struct tl_option *row, const char *value)
 	int is_number = row->kind == TL_KIND_NUMBER || row->kind == TL_KIND_COUNT ||
 			row->kind == TL_KIND_SIZE || !row->value[1]; /* S of --similarity */
 
+	if (strcmp(row->value, "INDEX") == 0)
+		return !tl_path_is_file(value);
 	return row->kind == TL_KIND_WORD ?
 		       tl_others_find(value, strlen(value), row->words) != NULL :
 		       !is_number || (strspn(value, ".0123456789") && !strchr(value, '%'));
+}
+
+/* Whether a word is a number, perhaps with a unit, and no file is so called. */
+static int is_amount(const char *word)
+{
+	size_t n = strspn(word, "0123456789.-");
+
+	return isdigit((unsigned char)*word) && (!word[n] || !word[n + 1]) && access(word, F_OK);
 }
 
 /* What stands behind an option that was mended. */
@@ -148,11 +192,27 @@ enum behind {
 	IS_DOUBTFUL /* what may be a value and may be an operand, or a value of another kind */
 };
 
+/* The option in the words that are right, of several the last one. */
+static const char *mended_option(void)
+{
+	const char *option = mended.right + (*mended.right == ' '), *next;
+
+	while ((next = strstr(option, " --")))
+		option = next + 1;
+	return option;
+}
+
+static const struct tl_option *mended_row(void)
+{
+	const char *option = mended_option();
+
+	return is_option(option) ? row_of(option, strcspn(option, " ")) : NULL;
+}
+
 static enum behind judge_behind(const char *next)
 {
-	const char *rest = mended.at + mended.n, *option = mended.right + (*mended.right == ' ');
-	const struct tl_option *row = is_option(option) ? row_of(option, strcspn(option, " ")) :
-							  NULL;
+	const char *rest = mended.at + mended.n, *option = mended_option();
+	const struct tl_option *row = mended_row();
 	int has_value = row && row->value, has_own = strcspn(option, " ") + 1 < strlen(option);
 	int n_more;
 
@@ -162,8 +222,8 @@ static enum behind judge_behind(const char *next)
 	if (!has_value || has_own)
 		return *rest || (next && !is_option(next) && n_more > 0 &&
 					!typed.command->commands) ? IS_DOUBTFUL : IS_RIGHT;
-	if (!*rest && (!next || is_option(next) || n_more <= 0))
-		return IS_MISSING;
+	if (!*rest && (!next || is_option(next) || (n_more <= 0 && !is_amount(next))))
+		return tl_example_value(row) ? IS_MISSING : IS_DOUBTFUL;
 	return may_take(row, *rest ? rest + (*rest == '=') : next) ? IS_RIGHT : IS_DOUBTFUL;
 }
 
@@ -192,7 +252,7 @@ static void put_mended(FILE *out, const char *word, const char *next)
 	if (*rest)
 		put_quoted(out, rest);
 	if (judge_behind(next) == IS_MISSING)
-		fprintf(out, " %s", row_of(right + (*right == ' '), strcspn(right, " "))->value);
+		fprintf(out, " %s", tl_example_value(mended_row()));
 }
 
 /*
@@ -209,7 +269,18 @@ static void put_missing(FILE *out)
 	for (int i = count_operands(); *word && i > 0; i--)
 		word += strcspn(word, " ") + (strchr(word, ' ') != NULL);
 	word += *word == '[';
+	/* Where the format is told, rows of a pipe are meant. */
+	if (strncmp(word, "INPUT", 5) == 0 && tl_example_find("format") && !isatty(STDIN_FILENO))
+		word = "-";
 	fprintf(out, " %.*s", (int)strcspn(word, ".]"), word);
+}
+
+/* Whether an option with a value was mended, and operands are missing. */
+static int lacks_operands(void)
+{
+	const struct tl_option *row = mended.at ? mended_row() : NULL;
+
+	return row && row->value && !typed.command->commands && count_operands() < count_needed();
 }
 
 /* Returns whether the line is whole, and does what was meant. */
@@ -233,7 +304,7 @@ static int write_typed(FILE *out)
 		is_found = 1;
 		put_mended(out, *word, word[1]);
 	}
-	if (is_cut)
+	if (is_cut ? !mended.is_set || mended.at : lacks_operands())
 		put_missing(out);
 	return is_found;
 }

@@ -28,6 +28,15 @@ int tl_example_has(const char *name);
 /** The option of this name that was given, as it was typed; NULL = none. */
 const char *tl_example_find(const char *name);
 
+/** Whether the option of this name has a value. */
+int tl_example_needs_value(const char *name);
+
+/**
+ * An example of the value of an option, or what it is called where only who types knows one. NULL =
+ * it is not to be guessed, as it says what is deleted.
+ */
+const char *tl_example_value(const struct tl_option *row);
+
 /**
  * What was typed is right with something else in one place; for the next tl_usage_error().
  *

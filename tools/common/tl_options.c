@@ -129,11 +129,16 @@ static void refuse(const struct tl_command *command, struct slots *slots, int c,
 	char right[512];
 
 	list_names(slots, names);
-	if (c == ':') {
-		snprintf(right, sizeof(right), "%s %s", spelled,
-			 find_slot(slots, optopt)->row->value);
-		tl_example_mend(spelled, strlen(spelled), right);
-		tl_usage_error("option '%s' needs a value: %s", spelled, right);
+	if (c == ':' && tl_means_other(spelled, names)) {
+		tl_refuse_name(spelled, names);
+	} else if (c == ':') {
+		const struct tl_option *row = find_slot(slots, optopt)->row;
+
+		if (tl_example_value(row)) {
+			snprintf(right, sizeof(right), "%s %s", spelled, tl_example_value(row));
+			tl_example_mend(spelled, strlen(spelled), right);
+		}
+		tl_usage_error("option '%s' needs a value: %s %s", spelled, spelled, row->value);
 	} else if (optopt >= BY_NAME) {
 		/* What a flag is about are operands, behind INDEX, unless it is only turned on. */
 		const char *value = strchr(spelled, '=');
@@ -218,15 +223,19 @@ static int refuse_missing(const char *prefix, int length, const char *word, cons
 
 int tl_refuse_no_input(void)
 {
-	return refuse_missing("", 5, "INPUT", isatty(STDIN_FILENO) ? "" :
-			      DASH ", and --files-from - a list of names there");
+	if (isatty(STDIN_FILENO))
+		return refuse_missing("", 5, "INPUT", "");
+	if (tl_example_find("null") && !taken.name)
+		tl_example_mend(NULL, 0, "--files-from -");
+	return refuse_missing("", 5, "INPUT", DASH ", and --files-from - a list of names there");
 }
 
-int tl_refuse_no_index(void)
+int tl_refuse_no_index(const char *input)
 {
 	if (taken.name)
 		return refuse_missing("", 5, "INDEX", "");
-	tl_example_mend(NULL, 0, "INDEX");
+	tl_example_mend(NULL, 0, tl_path_is_directory(input) && !tl_example_find("recursive") ?
+					 "-r INDEX" : "INDEX");
 	return tl_usage_error("INDEX is missing: it comes before INPUT");
 }
 
@@ -240,7 +249,7 @@ static const char *advise_more(const struct tl_command *command, const char *wor
 		return is_page ? "; --html PAGE writes a page" :
 				 "; --row NAME shows the pairs of a row";
 	}
-	return command->most != 1 || !access(word, F_OK) ? "" :
+	return strcmp(command->operands, "INDEX") || !access(word, F_OK) ? "" :
 	       word[strspn(word, "0123456789")] ? "; results go to standard output: > FILE" :
 		       "; 'simidx-query get --id INDEX N' looks a document up";
 }
@@ -264,6 +273,12 @@ static int check_operands(const struct tl_command *command, int n, char **operan
 				      advise_more(command, operands[command->most]));
 	if (n > command->most)
 		return tl_usage_error("%stakes no arguments, found '%s'", prefix, operands[0]);
+	if (n == 1 && command->program && command->least && strcmp(operands[0], "help") == 0 &&
+	    access("help", F_OK)) {
+		tl_example_mend(operands[0], 0, "--");
+		return tl_usage_error("%sthere is no '%s'; --help explains the command", prefix,
+				      operands[0]);
+	}
 	if (n >= command->least)
 		return refuse_empty(command, n, operands);
 	for (i = 0; i < n && strchr(word, ' '); i++)
@@ -317,29 +332,42 @@ static void tell_earlier(const struct slots *slots)
 /* A number as it is spoken, such as 50 million. */
 static int refuse_spoken(const struct tl_option *row, const char *next)
 {
-	if (!next || !tl_others_list("thousand million billion", next))
+	if (next && strcmp(row->value, "DATE") == 0 &&
+	    tl_others_list("day days week weeks hour hours month months year years", next))
+		return tl_usage_error("--%s %s %s: times are such as 30d, 4w or 12h", row->name,
+				      optarg, next);
+	if (!next || row->kind != TL_KIND_COUNT ||
+	    !tl_others_list("thousand million billion", next))
 		return 0;
 	return tl_usage_error("--%s %s %s: numbers are such as 5000, 50M or 1e9", row->name,
 			      optarg, next);
 }
 
-/* An option that has been taken for the value of the one before it. */
+/*
+ * An option that has been taken for the value of the one before it. A file, directory or index of
+ * such a name is written behind '='.
+ */
 static int refuse_option(const struct tl_option *row, char **argv)
 {
+	int is_path = row->value && tl_others_list("file dir index other", row->value);
 	char right[64];
 
-	if (!optarg || optarg != argv[optind - 1] || strncmp(optarg, "--", 2) != 0 ||
-	    !tl_example_has(optarg + 2))
+	if (!optarg || optarg != argv[optind - 1] || *optarg != '-' || !optarg[1] ||
+	    !(is_path || (optarg[1] == '-' && tl_example_has(optarg + 2))))
 		return 0;
-	snprintf(right, sizeof(right), "%s ", row->value);
-	tl_example_mend(optarg, 0, right);
-	return tl_usage_error("option '--%s' needs a value: --%s %s", row->name, row->name,
-			      row->value);
+	if (tl_example_value(row)) {
+		snprintf(right, sizeof(right), "%s ", tl_example_value(row));
+		tl_example_mend(optarg, 0, right);
+	}
+	return tl_usage_error("option '--%s' needs a value: --%s %s%s%s%s", row->name, row->name,
+			      row->value, is_path ? ", found '" : "", is_path ? optarg : "",
+			      is_path ? "'" : "");
 }
 
 static int take_all(const struct tl_command *command, struct slots *slots, int argc,
 		    char **argv)
 {
+	const struct tl_command *named;
 	struct slot *slot;
 	int c;
 
@@ -351,8 +379,11 @@ static int take_all(const struct tl_command *command, struct slots *slots, int a
 		}
 		if (c >= BY_NAME ? is_misread(slots, slot->row, argv) : is_long(slots, argv))
 			return TL_TROUBLE;
+		/* Of the program, or of the command that is named behind it. */
+		named = command->commands && argv[optind] ? tl_find_command(command, argv[optind]) :
+							    NULL;
 		if (slot->row->kind == TL_KIND_HELP)
-			return tl_help_print(command, c >= BY_NAME);
+			return tl_help_print(named ? named : command, c >= BY_NAME);
 		if (slot->row->kind == TL_KIND_VERSION)
 			return print_version();
 		if (slot->given && !*(const char **)(void *)slot->given)
@@ -360,7 +391,7 @@ static int take_all(const struct tl_command *command, struct slots *slots, int a
 		slot->is_given = 1;
 		if (refuse_option(slot->row, argv) ||
 		    refuse_second(slot, optarg) || tl_value_set(slot->row, slot->base, optarg) ||
-		    (slot->row->kind == TL_KIND_COUNT && refuse_spoken(slot->row, argv[optind])))
+		    (optarg && refuse_spoken(slot->row, argv[optind])))
 			return TL_TROUBLE;
 		if (optarg &&
 		    (slot->row->kind == TL_KIND_TEXT || slot->row->kind >= TL_KIND_LIST) &&

@@ -46,9 +46,10 @@
  *	... argv[optind] is INDEX ...
  *
  * Options may be abbreviated as getopt_long() allows: to any beginning that only one has. Options
- * and operands may be mixed; "--" ends the options. Of several values of one option the last one
- * counts, and a notice says so unless they are numbers; two files, directories or indexes are
- * refused, unless the option has a default.
+ * and operands may be mixed; "--" ends the options. A file, directory or index whose name begins
+ * with '-' is a value only behind '='. Of several values of one option the last one counts, and a
+ * notice says so unless they are numbers; two files, directories or indexes are refused, unless the
+ * option has a default.
  */
 
 #ifndef TL_OPTIONS_H
@@ -208,8 +209,8 @@ unsigned tl_threads(unsigned given);
 /** Say that INPUT is missing, and that '-' is one where something is piped. Returns TL_TROUBLE. */
 int tl_refuse_no_input(void);
 
-/** The same of INDEX, which has been taken for a value or is the first INPUT. */
-int tl_refuse_no_index(void);
+/** The same of INDEX, which has been taken for a value or is missing before this input. */
+int tl_refuse_no_index(const char *input);
 
 /**
  * Read a command line. First all members with a default get it; what has none is left as it was.

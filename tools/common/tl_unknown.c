@@ -79,11 +79,25 @@ static const char *value_means(const struct tl_unknown *unknown, const char *spe
 
 	if (!value || !*value)
 		return NULL;
-	if ((letter == 'o' || strncmp(spelled, "--out", 5) == 0) && strncmp(value, "json", 4) == 0)
+	if (((letter && strchr("oOf", letter)) || strncmp(spelled, "--out", 5) == 0) &&
+	    (strcmp(value, "json") == 0 || (letter != 'f' && strncmp(value, "json", 4) == 0)))
 		return tl_others_find("json", 4, unknown->names);
+	if ((letter == 'f' || strncmp(spelled, "--type", 6) == 0) &&
+	    tl_others_list("jsonl ndjson csv tsv", value))
+		return tl_others_find("format", 6, unknown->names);
 	if (strlen(spelled) != 2)
 		return NULL;
-	if (letter == 'f' && strstr(unknown->command->shortest, "INPUT") && access(value, F_OK))
+	if (tl_path_is_directory(value) && !tl_path_is_index(value) && strchr("dfD", letter))
+		return tl_others_find("recursive", 9, unknown->names);
+	if (strchr("st", letter) && (*value == '.' || strncmp(value, "0.", 2) == 0))
+		return tl_others_find("similarity", 10, unknown->names);
+	if (letter == 'T' && !value[strspn(value, "0123456789")])
+		return tl_others_find("threads", 7, unknown->names);
+	if (strchr("ct", letter) && isalpha((unsigned char)*value) && access(value, F_OK) &&
+	    (letter == 't' || (unknown->next[0] && unknown->next[1])))
+		return tl_others_find("text-field", 10, unknown->names);
+	if (letter == 'f' && *value != '-' && strstr(unknown->command->shortest, "INPUT") &&
+	    access(value, F_OK))
 		return tl_others_find("text-field", 10, unknown->names);
 	if (strchr("mS", letter) && isdigit((unsigned char)*value) &&
 	    (letter == 'S' || !isdigit((unsigned char)value[strlen(value) - 1])))
@@ -97,8 +111,12 @@ static const char *value_instead(const struct tl_unknown *unknown, const char *s
 {
 	const char *next = unknown->next[0];
 
+	if (tl_others_list("name iname", spelled) && next && strpbrk(next, "*?"))
+		return tl_others_instead("glob", unknown->names);
 	if (!unknown->letter || !next || strlen(spelled) != 2)
 		return NULL;
+	if (tl_path_is_index(next) && strchr("itdI", unknown->letter))
+		return tl_others_instead("index", unknown->names);
 	if (strchr("fi", unknown->letter) && !access(next, F_OK) && !tl_path_is_index(next))
 		return tl_others_instead("file", unknown->names);
 	return unknown->letter == 'o' && tl_others_list("time name mtime ctime size", next) ?

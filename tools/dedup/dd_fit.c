@@ -105,6 +105,28 @@ static int check_places(const struct dd_options *options)
 	return TL_PROCEED;
 }
 
+/* What would be written are groups, unless that is asked for. */
+static int refuse_without_stream(const struct dd_options *options)
+{
+	int may_be_groups = options->output && options->inputs.recursive;
+
+	if (!may_be_groups && !options->pairs && !options->drop_list && !options->identical &&
+	    !options->binary && !dd_keep_option(&options->keep))
+		tl_example_mend(NULL, 0, "--stream");
+	return tl_usage_error("%s goes with --stream%s", only_of_stream(options),
+			      options->output ? "; groups go to standard output: > FILE" :
+						": give that, too");
+}
+
+/* Names that end with a NUL byte are for xargs -0. */
+static int refuse_null(const struct dd_options *options)
+{
+	if (!options->pairs && !options->json)
+		tl_example_mend(NULL, 0, "--drop-list");
+	return tl_usage_error("-0 is about --files-from, --drop-list, --list-binary and "
+			      "--stream, and none is given");
+}
+
 int dd_fit_check(struct dd_options *options)
 {
 	if (check_evidence(options) != TL_PROCEED || check_keep(options) != TL_PROCEED)
@@ -115,13 +137,8 @@ int dd_fit_check(struct dd_options *options)
 	if (!options->stream && options->output_dir && options->inputs.recursive)
 		return tl_usage_error("--output-dir goes with --stream, and is for files of rows; "
 				      "of whole files --drop-list prints what can be deleted");
-	if (!options->stream && !options->pairs && !options->drop_list &&
-	    !dd_keep_option(&options->keep) && !options->identical && !options->binary)
-		tl_example_mend(NULL, 0, "--stream");
 	if (!options->stream && only_of_stream(options))
-		return tl_usage_error("%s goes with --stream%s", only_of_stream(options),
-				      options->output ? "; groups go to standard output: > FILE" :
-							": give that, too");
+		return refuse_without_stream(options);
 	if (check_places(options) != TL_PROCEED)
 		return TL_TROUBLE;
 	if (check_file("--dups", options->dups, 1) != TL_PROCEED ||
@@ -163,8 +180,7 @@ int dd_fit_check(struct dd_options *options)
 				      dd_fit_comparing(options));
 	if (options->inputs.nul_lists && !options->inputs.lists.n && !options->drop_list &&
 	    !options->stream && !options->list_binary)
-		return tl_usage_error("-0 is about --files-from, --drop-list, --list-binary and "
-				      "--stream, and none is given");
+		return refuse_null(options);
 	if (in_files_check_found(&options->inputs) != TL_PROCEED)
 		return TL_TROUBLE;
 	return options->stream ? in_files_check_lines(&options->inputs, "--stream") : TL_PROCEED;

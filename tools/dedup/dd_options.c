@@ -21,17 +21,19 @@
 /* The largest sum of weights: 128 of 255. */
 #define MAX_ACCEPT (128 * 255)
 
-/* Show a percentage, or a fraction with a comma, as the number that is meant. */
-static int refuse_similarity(const char *value, double number)
+/* Show a percentage, or a fraction as others write it, as the number that is meant. */
+static int refuse_similarity(const char *value, double number, const char *end)
 {
 	const char *digits = strncmp(value, "0,", 2) == 0 ? value + 2 : "";
+	int is_percent = number >= 10 && number <= 100 && !end[*end == '%'];
+	int is_fraction = number > 0 && number <= 1 && !*end && !strpbrk(value, "xX ");
 	char right[32] = "0.8";
 
-	if (number >= 2 && number < 100)
-		snprintf(right, sizeof(right), "%g", number / 100);
+	if (is_percent || is_fraction)
+		snprintf(right, sizeof(right), "%g", is_percent ? number / 100 : number);
 	else if (!digits[strspn(digits, "0123456789")] && digits[strspn(digits, "0")])
 		snprintf(right, sizeof(right), "0.%s", digits);
-	if (strspn(value, "0123456789."))
+	if (is_percent || is_fraction || *digits)
 		tl_example_mend(value, strlen(value), right);
 	return tl_usage_error("--similarity: expected a number above 0 and at most 1, such as %s, "
 			      "found '%s'", right, value);
@@ -45,7 +47,7 @@ static int call_similarity(void *options, const char *value)
 
 	if (strspn(value, "0123456789.") != strlen(value) || *end || end == value ||
 	    similarity <= 0 || similarity > 1)
-		return refuse_similarity(value, similarity);
+		return refuse_similarity(value, similarity, end);
 	((struct dd_options *)options)->similarity = similarity;
 	((struct dd_options *)options)->similarity_given = 1;
 	return 0;
@@ -392,7 +394,7 @@ const struct tl_command dd_command = {
 		 "FILE: rows that stay; --stream --dups OUT FILE: rows left out, too; --stream "
 		 "--index INDEX FILE: rows that no earlier run has had; --stream --against INDEX "
 		 "FILE: rows that are not in INDEX; --text-field NAME: which field; --pairs FILE: "
-		 "pairs",
+		 "pairs; --similarity S, --keep RULE, --exclude PATTERN, --threads N, --json",
 	.summary = "find near-duplicates among files and rows",
 	.about = "Find near-duplicates among the inputs: files, rows of files, or with -r all "
 		 "files of directories. Groups of them are printed, and what you can delete of "
@@ -407,6 +409,9 @@ static int refuse_file(const char *option, const char *path)
 {
 	char room[TL_PATH_WORD_SIZE];
 
+	if (in_format_of_path(path, NULL) == &in_format_text)
+		return tl_usage_error("%s: '%s' is a file, and an index is a directory", option,
+				      path);
 	return tl_usage_error("%s: '%s' is a file and no index; 'simidx-dedup -q --stream --index "
 			      "INDEX %s >/dev/null' makes one of its rows", option, path,
 			      tl_path_word(path, room));

@@ -6,6 +6,7 @@
 #include "common/tl_advice.h"
 #include "common/tl_example.h"
 #include "common/tl_msg.h"
+#include "common/tl_others.h"
 #include "common/tl_path.h"
 #include "input/in_guard.h"
 #include "load/ld_check.h"
@@ -403,7 +404,8 @@ const struct tl_command ld_command = {
 	.tasks = "INDEX FILE: store rows; -r INDEX DIR: files; --mode if-new INDEX FILE: what is "
 		 "new; --mode replace INDEX FILE: new versions; --mode delete -F ids INDEX FILE: "
 		 "delete; --text-field NAME: which field; --from OLD NEW: documents of an index; "
-		 "'simidx-query help' lists what to do with one",
+		 "--accept A, --radius K, --stem LANGUAGE, --bits F, --max-errors N, --wait MS, "
+		 "--threads N",
 	.summary = "store, replace and delete documents in a near-duplicate index",
 	.about = "Store, replace and delete documents in the near-duplicate index INDEX, a "
 		 "directory or the URI of an index that an engine holds, which is made if it "
@@ -417,14 +419,25 @@ const struct tl_command ld_command = {
 /* An INPUT before INDEX, or a command: of another program, or one to make an index. */
 static int refuse_first(char **operands, size_t n)
 {
-	if (n > 2 && strcmp(operands[0], "create") == 0)
-		tl_example_mend(operands[0], strlen(operands[0]), "");
-	else if (n < 2 || !tl_path_is_index(operands[1]) || tl_path_is_index(operands[0]))
-		return 0;
-	else if (access(operands[0], F_OK) == 0)
-		return tl_usage_error("'%s' is no index, and '%s' is one: INDEX comes first",
-				      operands[0], operands[1]);
-	return tl_refuse_word(operands[0], operands[1]);
+	const char *first = operands[0], *second = n > 1 ? operands[1] : "";
+	int is_there = access(first, F_OK) == 0, is_index = tl_path_is_index(first);
+	int lacks_second = strcmp(second, "-") && access(second, F_OK);
+	simidx_error err;
+
+	if (n == 1)
+		return tl_others_list("help version", first) ? tl_refuse_word(first, NULL) : 0;
+	if (n > 2 && lacks_second && !is_there &&
+	    tl_others_list("create init build add insert index", first))
+		tl_example_mend(first, strlen(first), "");
+	if (is_index)
+		return lacks_second ? tl_refuse_word(second, NULL) : 0;
+	if (is_there && (tl_path_is_index(second) ||
+			 (n == 2 && lacks_second && tl_path_is_directory(first) &&
+			  !tl_path_is_missing(first, &err))))
+		return tl_usage_error("'%s' is no index, and '%s' is %s: INDEX comes first", first,
+				      second, lacks_second ? "not there" : "one");
+	return (n > 2 && lacks_second) || tl_path_is_index(second) ? tl_refuse_word(first, second) :
+								     0;
 }
 
 static int take_operands(struct ld_options *options, char **operands, size_t n)
@@ -454,7 +467,7 @@ static int take_operands(struct ld_options *options, char **operands, size_t n)
 		return ld_check_merge_only(options);
 	if (!ld_has_inputs(options) && !options->from.n && !tl_path_is_index(options->index) &&
 	    !tl_path_is_uri(options->index) && !tl_path_is_missing(options->index, &err))
-		return tl_refuse_no_index();
+		return tl_refuse_no_index(options->index);
 	if (!ld_has_inputs(options) && !options->from.n)
 		return tl_refuse_no_input();
 	if (tl_path_is_file(options->index))
