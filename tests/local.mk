@@ -434,6 +434,7 @@ build_tests = \
 
 tool_tests = \
 	tests/tool/advice.sh \
+	tests/tool/advice_guesses.sh \
 	tests/tool/advice_inputs.sh \
 	tests/tool/advice_typed.sh \
 	tests/tool/backup.sh \

@@ -117,7 +117,7 @@ says "unknown command 'fsck'; is verify meant?"
 run 2 "$query" import index file
 says "unknown command 'import'; 'simidx-load INDEX INPUT' makes and fills an index"
 [ ! -e index ] || fail 'an index was made'
-for command in 'match search' 'prune delete' 'gc compact'; do
+for command in 'match search' 'gc compact'; do
 	run 2 "$query" ${command% *} index
 	says "unknown command '${command% *}'; is ${command#* } meant?"
 done
@@ -130,7 +130,7 @@ done
 run 2 "$query" -k 3 search index 0
 says "unknown option '-k'; the options of a command come behind it: simidx-query search ..."
 for command in 'scan dump' 'keys dump' 'del delete' 'reindex compact' 'mlt search' '.dump dump' '_search search' \
-	'expire delete' 'vacuum-into backup' 'integrity_check verify' 'bgsave backup' 'dbsize stats'; do
+	'vacuum-into backup' 'integrity_check verify' 'bgsave backup' 'dbsize stats'; do
 	run 2 "$query" ${command% *} index
 	says "unknown command '${command% *}'; is ${command#* } meant?"
 done
@@ -263,7 +263,7 @@ delete --before is --older-than meant?
 dump --label 'simidx-query get --label INDEX LABEL' looks a document up
 verify --fix 'simidx-query repair INDEX NEW' saves what is sound
 review --all there are: --sample N, --row NAME, --html FILE
-clusters --min-size there are: --radius K, --memory SIZE, 
+clusters --min-size a cluster has two documents or more
 search --file --text FILE reads a text, -F lines FILE fingerprints, one a line
 search --size '--limit' prints so many documents
 search --fuzziness is --radius meant?

@@ -189,7 +189,7 @@ says '; of labels: -F labels'
 run 2 "$load" nosuch://here fps.tsv
 says "without one an index is a directory: 'simidx-load INDEX INPUT'"
 run 2 "$load" -r docs new
-says 'new: cannot open: No such file or directory; a path from here is expected, as ls shows it'
+says "'docs' is no index, and 'new' is not there: INDEX comes first"
 run 2 "$load" docs ix
 says "'docs' is no index, and 'ix' is one: INDEX comes first"
 run 2 "$load" new no-dir/file

@@ -171,7 +171,7 @@ nothing dedup "$dedup" --stream rows.jsonl --config c.yaml
 says '; no file has options; '
 for option in --strict --fuzzy; do
 	run 2 "$dedup" --stream $option rows.jsonl
-	says "Try 'simidx-dedup --stream --similarity S rows.jsonl'"
+	says "Try 'simidx-dedup --stream --similarity 0.8 rows.jsonl'"
 done
 for option in --against --index; do
 	nothing dedup "$dedup" --stream $option rows.jsonl day2.jsonl

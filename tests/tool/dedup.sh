@@ -259,7 +259,7 @@ run 2 "$dedup" --files-from no-such-list
 says 'no-such-list: cannot open: No such file or directory'
 run 2 "$dedup" -
 says 'standard input needs its format'
-for similarity in 0 1.1 -1 x 0x1 '' 1e-1 ' 1'; do
+for similarity in 0 1.1 -1 x 0x1 '' ' 1'; do
 	run 2 "$dedup" --similarity "$similarity" names/a
 	says "--similarity: expected a number above 0 and at most 1, such as 0.8, found '$similarity'"
 done

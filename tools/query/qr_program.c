@@ -107,19 +107,20 @@ static const struct {
 	{ "stats", "info count size du tables settings schema db-size analyze" },
 	{ "verify", "check fsck health integrity-check" },
 	{ "backup", "copy cp snapshot clone save bgsave vacuum-into" },
-	{ "delete", "remove del prune expire" },
+	{ "delete", "remove del" },
 	{ "compact", "vacuum shrink optimize reindex gc force-merge" },
 	{ "repair", "fix recover" },
 	{ "idf", "tfidf" },
 	{ "similar", "similarity compare" },
 	{ "delete deletes documents, 'rm -r INDEX' an index", "rm drop" },
-	{ "'rm -r INDEX' deletes an index", "flushdb flushall drop-index" },
+	{ "'simidx-query delete --older-than 30d INDEX' deletes what is old", "prune expire" },
+	{ "'rm -r INDEX' deletes an index", "flushdb flushall drop-index truncate" },
 	{ "'simidx-load INDEX INPUT' makes and fills an index",
 	  "load add insert import create new bulk index init put" },
 	{ "'simidx-load --mode replace INDEX INPUT' stores rows in the place of others",
 	  "update set upsert" },
 	{ "'simidx-load --from A --from B NEW' joins indexes, --merge-only INDEX merges what was "
-	  "inserted", "merge join" },
+	  "inserted", "merge join union" },
 	{ "mv INDEX NEW renames one that no program uses", "rename mv move" },
 	{ "'simidx-dedup INPUT' finds near-duplicates among texts", "dedup" },
 	{ "diff <(simidx-query dump A) <(simidx-query dump B) compares two indexes, "
@@ -130,6 +131,11 @@ static const struct {
 	{ "'simidx-query dump INDEX' prints all; | head or shuf takes some",
 	  "sample head tail top random-key" },
 	{ "'simidx-query --version' prints it", "version" },
+	{ "'simidx-load --help' explains it", "simidx-load" },
+	{ "'simidx-dedup --help' explains it", "simidx-dedup" },
+	{ "'dump --format full' of the old program, then 'simidx-load -F full', makes a new index",
+	  "upgrade migrate" },
+	{ "there is no server: each command reads the index", "serve server watch daemon" },
 	{ "a backup is an index: put it where the damaged one was", "restore" },
 	{ "what is committed is found at once", "refresh flush commit sync" },
 	{ "each command is one of the shell: simidx-query search INDEX --text FILE", "shell" },
@@ -141,11 +147,18 @@ static int is_fingerprint(const char *word)
 	return access(word, F_OK) && !word[strspn(word, "0123456789abcdefABCDEF")];
 }
 
+/* Whether it is a decimal number and no fingerprint. */
+static int is_id(const char *word)
+{
+	return *word && strlen(word) < 16 && !word[strspn(word, "0123456789")] &&
+	       access(word, F_OK);
+}
+
 int qr_refuse_command(char *const *argv)
 {
 	const char *name = argv[0], *next = argv[1];
 	const char *names[sizeof(commands) / sizeof(commands[0])] = { NULL }, *nearest;
-	char list[256] = "";
+	char list[256] = "", room[TL_PATH_WORD_SIZE];
 
 	for (size_t i = 0; commands[i]; i++) {
 		names[i] = commands[i]->name;
@@ -166,6 +179,8 @@ int qr_refuse_command(char *const *argv)
 		return tl_usage_error("'%s' is an index; the command comes first: simidx-query "
 				      "%s %s ...", name,
 				      tl_example_find("check") ? "verify" : "search", name);
+	if (strcmp(name, "dedup") == 0 && next && tl_path_is_index(next))
+		nearest = "clusters";
 	if (!nearest)
 		return tl_usage_error("unknown command '%s'; there are %s", name, list);
 	if (strncmp(nearest, "'simidx", 7) == 0)
@@ -176,7 +191,15 @@ int qr_refuse_command(char *const *argv)
 		return tl_usage_error("unknown command '%s'; %s", name, nearest);
 	snprintf(list, sizeof(list), "simidx-query %s %s", nearest,
 		 tl_find_command(&qr_program, nearest)->shortest);
-	if (next && (strcmp(nearest, "search") || (argv[2] && is_fingerprint(argv[2]))))
+	if (next && argv[2] && tl_others_list("get dump delete", nearest) && is_id(argv[2]) &&
+	    strcasecmp(name, nearest))
+		tl_example_mend(name, strlen(name), strcmp(nearest, "delete") ? "get --id" :
+								"delete --id");
+	else if (next && !argv[2] && strcmp(nearest, "repair") == 0 &&
+		 snprintf(list, sizeof(list), "simidx-query repair %s NEW",
+			  tl_path_word(next, room)) > 0)
+		tl_example_is(list);
+	else if (next && (strcmp(nearest, "search") || (argv[2] && is_fingerprint(argv[2]))))
 		tl_example_mend(name, strlen(name), nearest);
 	else
 		tl_example_is(list);
