@@ -67,6 +67,7 @@ while read -r value right; do
 done <<'LIST'
 100 1
 100% 1
+80pct 0.8
 1e-1 0.1
 90 0.9
 LIST
@@ -94,6 +95,8 @@ says '--older-than 30 days: times are such as 30d, 4w or 12h'
 shows 'dedup -r texts --threads 4' "$dedup" -r texts -T 4
 shows 'dedup -r texts' "$dedup" --files-from texts
 shows 'dedup --recursive texts' "$dedup" -d texts
+shows 'dedup -r --drop-list texts' "$dedup" -r -d texts
+shows 'query delete index --id 0' "$query" delete index --ids 0
 shows 'dedup -r texts --similarity 0.9' "$dedup" -r texts -s 0.9
 shows 'dedup rows.jsonl --text-field body' "$dedup" rows.jsonl -t body
 shows 'dedup --drop-list -r texts' "$dedup" -f -r texts

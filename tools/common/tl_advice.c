@@ -240,19 +240,22 @@ void tl_refuse_name(const char *spelled, const char *const *names)
 {
 	size_t length = strcspn(spelled, "=");
 	char word[64], could[512] = "";
-	const char *nearest, *instead;
+	const char *nearest, *instead, *own;
 	int is_sure;
 
 	read_word(spelled, word);
 	is_sure = look_up(word, names, &nearest, &instead);
-	if (!is_sure && tl_owners_refuse(word, spelled))
+	own = tl_nearest_word(word, names);
+	/* "ids" is rather "id" here than of another tool. */
+	if (!is_sure && !(own && strncmp(word, own, strlen(own)) == 0) &&
+	    tl_owners_refuse(word, spelled))
 		return;
 	if (!is_sure && list_so(spelled + 2, length - 2, names, could, sizeof(could)) > 1) {
 		tl_usage_error("option '%s' could be %s", spelled, could);
 		return;
 	}
 	if (!is_sure && !tl_others_have(word)) {
-		nearest = tl_nearest_word(word, names);
+		nearest = own;
 		is_sure = nearest != NULL;
 		if (!is_sure)
 			look_at_parts(word, names, &nearest, &instead);

@@ -249,7 +249,7 @@ static const struct {
 	{ "top", "prefer", "groups are printed as they are found: | head -n N" },
 	{ "color colour no-color", "prefer", "nothing has colours" },
 	{ "to dest", "stream", "what is found goes to standard output: > FILE" },
-	{ "stdin", NULL, "'-' is standard input" },
+	{ "stdin", NULL, "standard input is '-', and -F tells its format" },
 	{ "parquet arrow feather", "jsonl",
 	  "duckdb -c \"COPY (FROM 'FILE') TO '/dev/stdout' (FORMAT json)\" | ... -F jsonl - reads "
 	  "Parquet" },

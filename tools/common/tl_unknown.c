@@ -87,7 +87,8 @@ static const char *value_means(const struct tl_unknown *unknown, const char *spe
 		return tl_others_find("format", 6, unknown->names);
 	if (strlen(spelled) != 2)
 		return NULL;
-	if (tl_path_is_directory(value) && !tl_path_is_index(value) && strchr("dfD", letter))
+	if (tl_path_is_directory(value) && !tl_path_is_index(value) && strchr("dfD", letter) &&
+	    !tl_example_find("recursive"))
 		return tl_others_find("recursive", 9, unknown->names);
 	if (strchr("st", letter) && (*value == '.' || strncmp(value, "0.", 2) == 0))
 		return tl_others_find("similarity", 10, unknown->names);

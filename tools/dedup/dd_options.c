@@ -6,6 +6,7 @@
 #include "common/tl_advice.h"
 #include "common/tl_example.h"
 #include "common/tl_msg.h"
+#include "common/tl_others.h"
 #include "common/tl_path.h"
 #include "dedup/dd_fit.h"
 #include "dedup/dd_memory.h"
@@ -25,8 +26,10 @@
 static int refuse_similarity(const char *value, double number, const char *end)
 {
 	const char *digits = strncmp(value, "0,", 2) == 0 ? value + 2 : "";
-	int is_percent = number >= 10 && number <= 100 && !end[*end == '%'];
-	int is_fraction = number > 0 && number <= 1 && !*end && !strpbrk(value, "xX ");
+	int is_percent = number >= 10 && number <= 100 &&
+			 (!*end || tl_others_list("% pct percent", end));
+	int is_fraction = number > 0 && number <= 1 && !end[strspn(end, " ")] && *value != ' ' &&
+			  !strpbrk(value, "xX");
 	char right[32] = "0.8";
 
 	if (is_percent || is_fraction)
