@@ -62,10 +62,11 @@ typedef struct simidx_info {
 	unsigned reserved;     /**< zero */
 	const char *durability; /**< where an engine tells it, the setting by which what is stored
 	                            lasts, else NULL; lives as long as the index */
-	uint64_t puts;         /**< a number that each document raises by one that is put, replaced
-	                            or touched, and none that is deleted: as long as it stays, no
-	                            document has come. UINT64_MAX: not counted, in an engine or
-	                            without ids */
+	uint64_t puts;         /**< a number that grows when a document comes: by two if it is put,
+	                            replaced or touched, by one if it is loaded in bulk. Deletions
+	                            and merges leave it as it is, so as long as it and next_id stay,
+	                            none has come. UINT64_MAX: not counted, in an engine or without
+	                            ids */
 } simidx_info;
 
 #define SIMIDX_INFO_INIT                                                                           \

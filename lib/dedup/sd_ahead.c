@@ -126,19 +126,22 @@ static int tell_new(simidx_dedup *dedup, simidx_error *err)
 	return rc;
 }
 
-/* Compare with what one of its hashes leads to. Where that is near, the row needs no search. */
+/* Compare with what its hashes lead to. Where one of that is near, the row needs no search. */
 static int compare_first(simidx_dedup *dedup, struct sd_thread *thread, struct sd_item *item,
 			 simidx_error *err)
 {
-	uint64_t hash;
-	int rc;
+	struct sd_leads *leads = &item->leads;
 
-	if (!sd_find_first(dedup, item, &item->first, &hash))
-		return SIMIDX_OK;
-	rc = sd_compare_kept(dedup, thread, item, &item->first, err);
-	item->has_first = !rc && !item->first.is_later;
-	item->is_out = item->has_first && item->first.is_near;
-	return rc;
+	while (!item->is_out && sd_find_lead(dedup, item, leads)) {
+		struct sd_candidate *candidate = &leads->of[leads->n];
+		int rc = sd_compare_kept(dedup, thread, item, candidate, err);
+
+		if (rc || candidate->is_later)
+			return rc;
+		item->is_out = candidate->is_near;
+		leads->n++;
+	}
+	return SIMIDX_OK;
 }
 
 /* Compare with what was found, until one is near, or with all. */

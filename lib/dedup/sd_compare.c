@@ -186,22 +186,36 @@ void sd_note_nearest(struct sd_item *item, const simidx_dedup_near *near)
 		item->nearest = *near;
 }
 
-int sd_find_first(const simidx_dedup *dedup, const struct sd_item *item,
-		  struct sd_candidate *candidate, uint64_t *hash)
+static const struct sd_candidate *find_led(const struct sd_leads *leads, uint64_t id)
 {
-	*candidate = (struct sd_candidate){ .distance = SIMIDX_DEDUP_NOT_SEARCHED };
-	return dedup->first && !item->is_new && !sd_tells_all(dedup, item) &&
-	       sd_first_find(dedup->first, &item->sketch, hash, &candidate->id);
+	for (size_t i = 0; i < leads->n; i++)
+		if (leads->of[i].id == id)
+			return &leads->of[i];
+	return NULL;
+}
+
+int sd_find_lead(const simidx_dedup *dedup, const struct sd_item *item, struct sd_leads *leads)
+{
+	uint64_t id;
+
+	if (!dedup->first || item->is_new || sd_tells_all(dedup, item) ||
+	    leads->n == SD_FIRST_MOST)
+		return 0;
+	do
+		if (!sd_first_find(dedup->first, &item->sketch, &leads->at, &leads->hash, &id))
+			return 0;
+	while (find_led(leads, id));
+	leads->of[leads->n] = (struct sd_candidate){ .id = id,
+						     .distance = SIMIDX_DEDUP_NOT_SEARCHED };
+	return 1;
 }
 
 int sd_take_known(const simidx_dedup *dedup, const struct sd_item *item,
 		  struct sd_candidate *candidate)
 {
-	const struct sd_candidate *known = NULL;
+	const struct sd_candidate *known = find_led(&item->leads, candidate->id);
 	unsigned distance = candidate->distance;
 
-	if (item->has_first && item->first.id == candidate->id)
-		known = &item->first;
 	for (size_t i = 0; !known && i < item->n_compared; i++)
 		if (item->found[i].id == candidate->id)
 			known = &item->found[i];

@@ -63,14 +63,13 @@ simidx_dedup_near sd_near(const struct sd_candidate *candidate, uint64_t keeper,
 void sd_note_nearest(struct sd_item *item, const simidx_dedup_near *near);
 
 /**
- * Find the kept text that a row is compared with before it is searched, if there is one. Its
+ * Find a kept text that a row is compared with before it is searched, if there is one more. Its
  * distance is SIMIDX_DEDUP_NOT_SEARCHED, so that fingerprints never take the two for near.
  *
- * @param hash  set to the one that leads to it
+ * @param leads  what was found before; of[n] and hash are set, and n is for the caller to raise
  * @return 1 or 0
  */
-int sd_find_first(const simidx_dedup *dedup, const struct sd_item *item,
-		  struct sd_candidate *candidate, uint64_t *hash);
+int sd_find_lead(const simidx_dedup *dedup, const struct sd_item *item, struct sd_leads *leads);
 
 /**
  * Take what is known of a candidate, if the row was compared with it. Where fingerprints decide,

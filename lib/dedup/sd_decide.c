@@ -98,25 +98,26 @@ static int judge(simidx_dedup *dedup, struct sd_item *item, struct sd_candidate 
 	return rc ? rc : sd_judge(dedup, thread, item, &text, candidate, err);
 }
 
-/* Compare a row with what one of its hashes leads to. */
+/* Compare a row with what its hashes lead to, until one is near. */
 static int judge_first(simidx_dedup *dedup, struct sd_item *item, size_t *n, simidx_error *err)
 {
-	struct sd_candidate candidate;
-	uint64_t hash;
-	int rc;
+	struct sd_leads leads = { .n = 0 };
+	int rc = SIMIDX_OK;
 
-	if (!sd_find_first(dedup, item, &candidate, &hash))
-		return SIMIDX_OK;
-	rc = judge(dedup, item, &candidate, err);
-	if (rc)
-		return rc;
-	item->first = candidate;
-	item->has_first = 1;
-	dedup->counts.by_hash += (unsigned)candidate.is_near;
-	if (candidate.is_near)
-		return add_near(dedup, &candidate, (*n)++, err);
-	sd_first_in_vain(dedup->first, hash);
-	return SIMIDX_OK;
+	while (!rc && !*n && sd_find_lead(dedup, item, &leads)) {
+		struct sd_candidate *candidate = &leads.of[leads.n++];
+
+		rc = judge(dedup, item, candidate, err);
+		if (rc)
+			return rc;
+		dedup->counts.by_hash += (unsigned)candidate->is_near;
+		if (candidate->is_near)
+			rc = add_near(dedup, candidate, (*n)++, err);
+		else
+			sd_first_in_vain(dedup->first, leads.hash);
+	}
+	item->leads = leads;
+	return rc;
 }
 
 /* Find a row among all that are kept, those of the batch included, and compare it with what is

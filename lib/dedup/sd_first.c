@@ -108,19 +108,20 @@ int sd_first_add(struct sd_first *first, uint64_t hash, uint64_t id, simidx_erro
 	return SIMIDX_OK;
 }
 
-int sd_first_find(const struct sd_first *first, const simidx_sketch *sketch, uint64_t *hash,
-		  uint64_t *id)
+int sd_first_find(const struct sd_first *first, const simidx_sketch *sketch, size_t *at,
+		  uint64_t *hash, uint64_t *id)
 {
 	if (!first->slot)
 		return 0;
-	for (size_t i = 0; i < sketch->n_least; i++)
+	for (size_t i = 0; !*at && i < sketch->n_least; i++)
 		__builtin_prefetch(&first->slot[place_of(first, tag_of(sketch->least[i]))]);
-	for (size_t i = 0; i < sketch->n_least; i++) {
-		const struct slot *slot = slot_of(first, tag_of(sketch->least[i]));
+	while (*at < sketch->n_least) {
+		uint64_t least = sketch->least[(*at)++];
+		const struct slot *slot = slot_of(first, tag_of(least));
 
 		if (!slot->tag || slot->in_vain == SD_FIRST_MOST_IN_VAIN)
 			continue;
-		*hash = sketch->least[i];
+		*hash = least;
 		*id = slot->id;
 		return 1;
 	}

@@ -7,7 +7,7 @@
  *
  * A kept text is noted under the first of its least hashes (SIMIDX_SKETCH_LEAST) that no text
  * before it has. A later text is compared with what is noted under the first of its hashes that
- * leads to something. Near texts have most of their least hashes in common. Where two texts are not
+ * lead to something. Near texts have most of their least hashes in common. Where two texts are not
  * near, though both have the hash, it may be of something that many texts have, as a template or a
  * licence; where it has led some texts in vain, it leads nowhere any more.
  *
@@ -22,6 +22,9 @@
 
 /** A hash that has led so many texts to one that is not near leads nowhere any more. */
 #define SD_FIRST_MOST_IN_VAIN 3
+
+/** A text is compared with so many kept ones to which its hashes lead, at most. */
+#define SD_FIRST_MOST 3
 
 struct sd_first;
 
@@ -49,6 +52,7 @@ int sd_first_add(struct sd_first *first, uint64_t hash, uint64_t id, simidx_erro
 /**
  * Find what a text is to be compared with.
  *
+ * @param at    which of its hashes is looked up first, from 0; set behind the one that was found
  * @param hash  set to the hash that both have, unless by chance another one with the same 32 low
  *              bits is noted
  * @param id    set to the document
@@ -56,8 +60,8 @@ int sd_first_add(struct sd_first *first, uint64_t hash, uint64_t id, simidx_erro
  *
  * Cost: some cache misses at once. Any number of threads, while nothing is added or in vain.
  */
-int sd_first_find(const struct sd_first *first, const simidx_sketch *sketch, uint64_t *hash,
-		  uint64_t *id);
+int sd_first_find(const struct sd_first *first, const simidx_sketch *sketch, size_t *at,
+		  uint64_t *hash, uint64_t *id);
 
 /** A hash that was found has led a text in vain. */
 void sd_first_in_vain(struct sd_first *first, uint64_t hash);

@@ -126,36 +126,35 @@ unsigned sd_max_bits(double similarity)
 	return (unsigned)(12.5 + 20 * apart(similarity));
 }
 
-int sd_kept_documents(const struct sd_kept *kept, uint64_t *documents, int *has_others,
-		      simidx_error *err)
-{
-	const struct stretch *last = kept->n_stretches ? &kept->stretch[kept->n_stretches - 1] :
-							 NULL;
-	simidx_info info = SIMIDX_INFO_INIT;
-	int rc = simidx_get_info(kept->index, &info, err);
-
-	*documents = info.documents;
-	if (info.puts == UINT64_MAX)
-		*has_others = info.documents != kept->n_put + kept->n_left_out ||
-			      (last && info.next_id != last->id + last->n);
-	else
-		*has_others = info.puts != kept->before.puts + kept->n_put + kept->n_left_out;
-	return rc;
-}
-
 struct sd_seen_state sd_kept_state(const struct sd_kept *kept)
 {
 	const struct stretch *last = kept->n_stretches ? &kept->stretch[kept->n_stretches - 1] :
 							 NULL;
 	struct sd_seen_state state = kept->before;
 
-	state.puts += kept->n_put + kept->n_left_out;
+	state.puts += 2 * (kept->n_put + kept->n_left_out);
 	if (last) {
 		state.next_id = last->id + last->n;
 		state.id = state.next_id - 1;
 		state.fp = kept->last_fp;
 	}
 	return state;
+}
+
+int sd_kept_documents(const struct sd_kept *kept, uint64_t *documents, int *has_others,
+		      simidx_error *err)
+{
+	const struct sd_seen_state state = sd_kept_state(kept);
+	simidx_info info = SIMIDX_INFO_INIT;
+	int rc = simidx_get_info(kept->index, &info, err);
+
+	*documents = info.documents;
+	*has_others = info.next_id != state.next_id;
+	if (info.puts == UINT64_MAX)
+		*has_others |= info.documents != kept->n_put + kept->n_left_out;
+	else
+		*has_others |= info.puts != state.puts;
+	return rc;
 }
 
 unsigned sd_kept_trusted(const simidx_sketch *sketch)

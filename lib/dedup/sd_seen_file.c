@@ -38,7 +38,7 @@ struct part {
 struct entry {
 	uint64_t n;
 	struct sd_seen_state state;
-	uint64_t words, hash;
+	uint64_t before, words, hash; /* before: the hash of the entry before it, or of the head */
 };
 
 struct sd_seen_file {
@@ -47,6 +47,7 @@ struct sd_seen_file {
 	uint64_t at;        /* where the next entry is written */
 	uint64_t entries;   /* where the first one is */
 	struct sd_seen_state state; /* up to there */
+	uint64_t hash;      /* of the record that says so */
 	uint64_t *noted;    /* hashes for the next entry, behind room for its head */
 	size_t n, room;
 };
@@ -115,6 +116,7 @@ static int read_filters(struct sd_seen_file *file, uint64_t size, struct sd_seen
 		return 1;
 	file->at = sizeof(head);
 	file->state = head.state;
+	file->hash = head.hash;
 	for (uint64_t i = 0; i < head.filters; i++) {
 		struct part part;
 		uint64_t *word, bytes;
@@ -157,7 +159,7 @@ static int read_entry(struct sd_seen_file *file, uint64_t size, struct sd_seen *
 
 	*is_whole = 0;
 	if (read_all(file->fd, &entry, sizeof(entry), file->at) ||
-	    entry.hash != hash_of_entry(&entry) || entry.n > most ||
+	    entry.hash != hash_of_entry(&entry) || entry.before != file->hash || entry.n > most ||
 	    entry.n > (size - file->at - sizeof(entry)) / sizeof(*hash))
 		return SIMIDX_OK;
 	rc = make_room(file, entry.n, err);
@@ -170,6 +172,7 @@ static int read_entry(struct sd_seen_file *file, uint64_t size, struct sd_seen *
 	rc = sd_seen_add_hashes(seen, hash, entry.n, err);
 	file->at += sizeof(entry) + entry.n * sizeof(*hash);
 	file->state = entry.state;
+	file->hash = entry.hash;
 	*is_whole = 1;
 	return rc;
 }
@@ -261,6 +264,7 @@ static int write_filters(struct sd_seen_file *file, int fd, const struct sd_seen
 	if (write_all(fd, &head, sizeof(head), 0) || copy_mode(file, fd))
 		return -1;
 	file->at = file->entries = at;
+	file->hash = head.hash;
 	return 0;
 }
 
@@ -413,6 +417,7 @@ int sd_seen_file_write(struct sd_seen_file *file, const struct sd_seen *seen,
 		return 0;
 	if (file->at - file->entries > bytes_of_filters(seen) && write_anew(file, seen))
 		return -1;
+	entry.before = file->hash;
 	entry.words = hash_of(file->noted + ENTRY_WORDS, entry.n * sizeof(*file->noted));
 	entry.hash = hash_of_entry(&entry);
 	memcpy(file->noted, &entry, sizeof(entry));
@@ -420,6 +425,7 @@ int sd_seen_file_write(struct sd_seen_file *file, const struct sd_seen *seen,
 		return -1;
 	file->at += size;
 	file->state = *state;
+	file->hash = entry.hash;
 	file->n = 0;
 	return 0;
 }

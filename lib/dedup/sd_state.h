@@ -37,6 +37,14 @@ struct sd_candidate {
 	int is_equal;            /* the texts have the same bytes */
 };
 
+/** Documents to which hashes of a row lead, and how similar it is to each. */
+struct sd_leads {
+	struct sd_candidate of[SD_FIRST_MOST];
+	size_t n;
+	size_t at;     /* hashes that were looked up */
+	uint64_t hash; /* that has led to the last one */
+};
+
 /** A row of the batch that another one matches, if it is put into the index. */
 struct sd_beside {
 	uint32_t item;
@@ -52,8 +60,7 @@ struct sd_item {
 	uint64_t crowd;          /* of sd_kept_crowd() */
 	struct sd_shingles set;
 	int has_set, needs_set;
-	struct sd_candidate first;  /* what it was compared with before any search */
-	int has_first;              /* it was */
+	struct sd_leads leads;      /* what it was compared with before any search */
 	struct sd_candidate *found; /* what its search found in the index, the nearest first */
 	struct sd_beside *beside;   /* rows of the batch before it that match */
 	size_t n_found, n_beside;

@@ -29,8 +29,8 @@ void sx_info_describe(const simidx *index, const sx_header *h, simidx_info *out)
 	out->notes = h->notes;
 	out->rejudges = out->reserved = 0;
 	out->durability = NULL;
-	/* Each that is put adds a row and a document, each that is deleted takes one away. */
-	out->puts = index->schema->has_ids ? (h->next_seq + h->documents) / 2 : UINT64_MAX;
+	/* Each that is put adds a row and a document; a deletion adds a row and takes one away. */
+	out->puts = index->schema->has_ids ? h->next_seq + h->documents : UINT64_MAX;
 }
 
 int simidx_get_info(simidx *index, simidx_info *out, simidx_error *err)

@@ -142,7 +142,8 @@ int sx_dir_check_own(const char *path, simidx_error *err)
 	int rc = SIMIDX_OK;
 
 	while (dir && !rc && (entry = readdir(dir)) != NULL)
-		if (!is_own(entry->d_name))
+		if (!is_own(entry->d_name) ||
+		    (entry->d_type == DT_DIR && entry->d_name[0] != '.'))
 			rc = sx_fail(err, SIMIDX_E_EXISTS,
 				     "%s has other files, such as %s: move them away first", path,
 				     entry->d_name);

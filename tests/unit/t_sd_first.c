@@ -43,12 +43,13 @@ static void add(size_t i, uint64_t id)
 static uint64_t find(const size_t *i, size_t n, uint64_t *hash)
 {
 	simidx_sketch sketch = SIMIDX_SKETCH_INIT;
+	size_t at = 0;
 	uint64_t id;
 
 	sketch.flags = SIMIDX_SKETCH_LEAST;
 	for (sketch.n_least = 0; sketch.n_least < n; sketch.n_least++)
 		sketch.least[sketch.n_least] = hash_of(i[sketch.n_least]);
-	return sd_first_find(first, &sketch, hash, &id) ? id : UINT64_MAX;
+	return sd_first_find(first, &sketch, &at, hash, &id) ? id : UINT64_MAX;
 }
 
 static uint64_t find_one(size_t i)

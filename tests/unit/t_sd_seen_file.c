@@ -19,7 +19,7 @@
 
 /* Numbers of 8 bytes in the head of the file, and before the hashes of an entry. */
 #define HEAD 7
-#define ENTRY 7
+#define ENTRY 8
 
 static sxt_rng rng;
 static char path[4096];
@@ -69,7 +69,7 @@ static void add(simidx *index, struct sd_seen *seen, struct sd_seen_file *file,
 		const simidx_sketch *text, size_t n)
 {
 	simidx_info info = t_info(index);
-	struct sd_seen_state state = { info.puts + 1, info.next_id + 1, info.next_id, 77 };
+	struct sd_seen_state state = { info.puts + 2, info.next_id + 1, info.next_id, 77 };
 	simidx_writer *writer = sxt_writer(index, 0);
 
 	for (size_t i = 0; i < n; i++) {
