@@ -40,8 +40,9 @@
  * ever of one that is more similar. Then it is kept, also where the text of the other one is not
  * there any more and fingerprints would decide (doc/dedup-design.md).
  *
- * A text that needs a search is compared first with one kept text that was the first to have one of
- * its shingles, and not searched where that is near. So its keeper need not be the nearest one.
+ * A text that needs a search is compared first with up to three kept texts that were the first to
+ * have one of its shingles, and not searched where one is near. So its keeper need not be the
+ * nearest one.
  * With SIMIDX_DEDUP_LASTING it is searched: a later run has to find the keeper, too, and has no
  * such shingles. So are rows of which more than the keeper is told (SIMIDX_DEDUP_PAIRS,
  * SIMIDX_DEDUP_NEAREST, SIMIDX_DEDUP_ASK).

@@ -174,7 +174,7 @@ START_TEST(test_an_index_that_became_empty)
 }
 END_TEST
 
-/* An entry that says to have more hashes than there is memory for, in a file with a hole so large. */
+/* An entry that says to have more hashes than there is memory for, in a file with such a hole. */
 START_TEST(test_an_entry_too_large)
 {
 	const uint64_t n = (uint64_t)1 << 36;
