@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <simidx_batch.h>
+#include <simidx_check.h>
 #include <simidx_info.h>
 
 #include "engine/subject.h"
@@ -396,6 +397,9 @@ START_TEST(test_an_index_is_opened_again)
 	simidx_close(index);
 	index = sxt_open(engines_uri(), SIMIDX_OPEN_READ_ONLY);
 	ck_assert_sx(simidx_writer_open(index, NULL, &w, &sxt_err), SIMIDX_E_READ_ONLY);
+	ck_assert_sx(simidx_mend(index, 0, NULL, NULL, NULL, &sxt_err), SIMIDX_E_READ_ONLY);
+	ck_assert_sx(simidx_mend(index, SIMIDX_MEND_DRY_RUN, NULL, NULL, NULL, &sxt_err),
+		     SIMIDX_OK);
 	simidx_close(index);
 }
 END_TEST

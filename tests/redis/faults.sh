@@ -44,6 +44,9 @@ refuses 1 'it wants a password' "$load" -q -F lines "$uri" /dev/null
 echo 'se@cr/et:1' >password
 run 0 "$load" -q -F lines "$uri?password-file=$tmp/password" /dev/null
 run 0 "$load" -q -F lines "unix://$tmp/closed.sock?name=y&password-file=$tmp/password" /dev/null
+# As editors of other systems end lines.
+printf 'se@cr/et:1\r\n' >returns
+run 0 "$query" dump "$uri?password-file=$tmp/returns"
 SIMIDX_REDIS_PASSWORD='se@cr/et:1' run 0 "$query" dump "$uri"
 SIMIDX_REDIS_PASSWORD=other run 0 "$query" dump "$uri?password-file=$tmp/password"
 with=redis://:se@cr/et:1@127.0.0.1:$closed/x
