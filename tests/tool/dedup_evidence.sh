@@ -124,6 +124,16 @@ paste -d'|' <(of rule) <(of line) <(of excerpt) |
 	awk -F'|' 'NR == FNR { begin[NR] = $0; next } $1 == "equal" && $3 != begin[$2] { exit 1 }' begins - ||
 	fail 'excerpts of equal texts'
 
+# No character is cut, however many bytes it has: eleven before what differs.
+letters=$(printf '\360\220\214\260%.0s' 1 2 3 4 5 6 7 8 9 10 11)
+for word in one two; do
+	echo "{\"text\":\"$(seq -f 'w%g' -s ' ' 50) $letters$letters$word $(seq -f 'w%g' -s ' ' 51 100)\"}"
+done >wide.jsonl
+rm -f evidence
+run 0 "$dedup" -q --stream --evidence evidence --evidence-texts 33 wide.jsonl
+grep -qF "\"excerpt\":\"${letters}two w51 " evidence && grep -qF "\"excerpt2\":\"${letters}one w51 " evidence ||
+	fail "a character of an excerpt: $(cat evidence)"
+
 # Earlier runs and other indexes: by sketches, texts and fingerprints.
 head -200 rows.jsonl >first.jsonl
 tail -200 rows.jsonl | sed 's/"label":"[^"]*",//' >second.jsonl

@@ -35,7 +35,8 @@ for is in exit:1 write:stream new:2 near:2 known:0; do
 	[ "$(of "${is%:*}")" = "${is#*:}" ] || fail "$is: $(cat summary)"
 done
 rm rejects summary
-run 1 "$dedup" -q --pairs --summary summary rows.jsonl
+run 1 "$dedup" --pairs --summary summary rows.jsonl
+tail -1 err | grep -q ' s: 3 pairs, 2 rejected$' || fail "the last line of --pairs: $(tail -1 err)"
 [ "$(of pairs)" = 3 ] || fail "--pairs: $(cat summary)"
 rm summary
 # Of three texts of 40 words the third is like the first: a hash leads to that, and no text is
@@ -102,4 +103,12 @@ grep -q '"exhausted":55,' vain.2 || fail 'exhausted in the summary'
 run 0 "$dedup" --all --stream --summary vain.3 crowd.jsonl last.jsonl
 same out crowd.jsonl
 grep -q '"exhausted":0,' vain.3 || fail 'exhausted with --all'
+# The same with what another index has.
+head -119 crowd.jsonl >others.jsonl
+run 0 "$dedup" -q --all --stream --index others --remember text others.jsonl
+tail -1 crowd.jsonl >alone.jsonl
+run 0 "$dedup" --stream --against others --summary vain.4 alone.jsonl
+says 'simidx-dedup: 1 document was compared with the 64 nearest without a match; more may be near (--all compares'
+same out alone.jsonl
+grep -q '"exhausted":1,' vain.4 || fail 'exhausted with --against'
 finish

@@ -297,6 +297,13 @@ run 0 "$dedup" -q -r --evidence ev.long long.texts
 run 0 "$query" review ev.long
 tr '\n' ' ' <out | grep -qE '\[-one-\] +\{\+two\+\} +\(Only the first megabyte of each text ' ||
 	fail 'the end of the first megabyte'
+# Whichever of both is so long.
+head -c 1048000 long.texts/one >long.texts/two
+for keep in longest shortest; do
+	run 0 "$dedup" -q -r --keep $keep --evidence ev.$keep long.texts
+	run 0 "$query" review ev.$keep
+	tr '\n' ' ' <out | grep -qF '(Only the first megabyte of each text ' || fail "one long text: --keep $keep"
+done
 
 # No line of evidence has more than 1 MiB: reading ends there, also of what never ends.
 run 2 timeout 60 "$query" review /dev/zero
