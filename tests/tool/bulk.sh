@@ -69,6 +69,12 @@ run 1 "$load" grown --from shard1
 says '50,000 of the documents that are taken over were left out, as their ids or labels are in use (--on-duplicate first does so without an error)'
 run 0 "$load" -q --on-duplicate first grown --from shard1
 same_as_whole grown
+# How full blocks are is as in the first one, or as asked for.
+run 0 "$load" -q --fill 70 full -F lines - <<<0f
+run 0 "$load" -q --from full --from shard1 as_full
+"$query" stats as_full | grep -qx 'fill of merges  *70 %' || fail 'the fill of what is taken over'
+run 0 "$load" -q --from full --fill 80 less_full
+"$query" stats less_full | grep -qx 'fill of merges  *80 %' || fail 'the fill that was asked for'
 # Two shards with other ids, and a label that is in both.
 run 0 "$load" -q labels1 -F tsv - <<<$'1\t01\tone\n2\t02\tboth'
 run 0 "$load" -q labels2 -F tsv - <<<$'3\t03\tboth\n4\t04\tfour'

@@ -78,6 +78,11 @@ run 1 "$query" --json similar --show 1 --extractor tfidf --idf idf 4 1
 # 1.609436 in units of 1/65536, and as often as it occurs.
 grep -q '{"feature":"the","weights":\[0,3\.29581\]}' out || fail 'three times 1.098602'
 
+# What editors put before UTF-8 is of no line, also where the first one is empty.
+{ printf '\357\273\277\n'; cat idf; } >marked
+run 1 "$query" --json similar --show 1 --extractor tfidf --idf marked 4 1
+grep -q '{"feature":"the","weights":\[0,3\.29581\]}' out || fail 'a dictionary with a mark before it'
+
 # There is no -r to be advised.
 run 2 "$query" idf .
 says "simidx-query: .: is a directory: name the files in it"

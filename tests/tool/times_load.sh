@@ -198,13 +198,14 @@ dup	rows.tsv:3	c	0	1	1	a
 END
 sums_up '2 documents inserted; index has 2; 1 near-duplicate, 1 touched'
 times_of seen <<<'0=1970-01-01T00:05:00Z 1=1970-01-01T00:03:20Z'
-# A time never goes back, and one that is not known touches nothing.
-see $'aaaa\t\t299' $'ffff0000\t\t' $'ffff0001\t\t201' <<END
+# A time never goes back, and the same one or one that is not known touches nothing.
+see $'aaaa\t\t299' $'ffff0000\t\t' $'ffff0001\t\t201' $'aaaa\t\t300' <<END
 dup	rows.tsv:1		0	0	0	a
 dup	rows.tsv:2		1	0	0	b
 dup	rows.tsv:3		1	1	1	b
+dup	rows.tsv:4		0	0	0	a
 END
-sums_up '0 documents inserted; index has 2; 3 near-duplicates, 1 touched'
+sums_up '0 documents inserted; index has 2; 4 near-duplicates, 1 touched'
 times_of seen <<<'0=1970-01-01T00:05:00Z 1=1970-01-01T00:03:21Z'
 # Labels stay, and without --touch nothing changes.
 run 0 "$query" dump seen
