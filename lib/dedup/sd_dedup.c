@@ -108,7 +108,7 @@ static int read_seen(simidx_dedup *dedup, simidx *index, simidx_error *err)
 	simidx_reader *reader;
 	int rc;
 
-	if (dedup->options.seen_file && state.puts != UINT64_MAX) {
+	if (is_lasting(dedup) && dedup->options.seen_file && state.puts != UINT64_MAX) {
 		rc = simidx_reader_open(index, &reader, err);
 		if (rc)
 			return rc;
