@@ -126,7 +126,7 @@ static int sort_some(struct sd_shingler *shingler, const uint64_t *from, size_t 
 
 		if (here > FEW)
 			qsort(to + start, here, sizeof(*to), compare_hashes);
-		else
+		else if (here)
 			insert_all(to + start, here);
 	}
 	return 0;

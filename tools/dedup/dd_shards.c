@@ -192,7 +192,8 @@ static int leads_out(const char *below)
 		if (strncmp(below, "..", 2) == 0 && (!below[2] || below[2] == '/'))
 			return 1;
 		below = strchr(below, '/');
-		below += below != NULL;
+		if (below)
+			below++;
 	}
 	return 0;
 }
