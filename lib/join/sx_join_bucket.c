@@ -129,7 +129,7 @@ static int read_table(sx_join_stream *stream, unsigned i, simidx_error *err)
 			from = sx_u64s_below(rows->key, n, stream->from);
 		if (n && rows->key[n - 1] > stream->last)
 			n = sx_u64s_below(rows->key, n, stream->last + 1);
-		s->piece = rows->key + from;
+		s->piece = from ? rows->key + from : rows->key;
 		s->n = n - from;
 		if (s->fresh_at < order->n_fresh && (s->n || s->has_ended) &&
 		    merge_fresh(s, order, stream->last, err))
