@@ -30,6 +30,8 @@ lib_libsx_base_la_SOURCES = \
 	lib/util/sx_bytes.h \
 	lib/util/sx_err.c \
 	lib/util/sx_err.h \
+	lib/util/sx_io.c \
+	lib/util/sx_io.h \
 	lib/util/sx_pool.c \
 	lib/util/sx_pool.h \
 	lib/util/sx_spill.c \

@@ -104,7 +104,7 @@ static int open_thread(simidx_dedup *dedup, simidx *index, unsigned number, simi
 /* What is in the index already must have been seen, too: a file may tell of it. */
 static int read_seen(simidx_dedup *dedup, simidx *index, simidx_error *err)
 {
-	struct sd_seen_state state = sd_kept_state(dedup->kept);
+	const struct sd_seen_state state = sd_kept_state(dedup->kept);
 	simidx_reader *reader;
 	int rc;
 

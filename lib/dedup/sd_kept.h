@@ -53,8 +53,8 @@ int sd_kept_thread(struct sd_kept *kept, simidx_reader **reader, simidx_text **t
 int sd_kept_documents(const struct sd_kept *kept, uint64_t *documents, int *has_others,
 		      simidx_error *err);
 
-/** The state of the index after the next commit, if nobody else puts documents into it; id and fp
- * are of what was put here. */
+/** The state of the index after the next commit, if nobody else puts documents into it. id and fp
+ * are of what was put here; before that id is SIMIDX_NO_ID of an empty index, and 0 of others. */
 struct sd_seen_state sd_kept_state(const struct sd_kept *kept);
 
 /** Weight up to which fingerprints alone decide about a text. */

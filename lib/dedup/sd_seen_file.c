@@ -3,7 +3,6 @@
 
 #include "dedup/sd_seen_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
+#include "util/sx_io.h"
 
 /* "simidxS1", as a little-endian number. Another way to make hashes of texts needs another one. */
 #define MAGIC UINT64_C(0x31537864696d6973)
@@ -54,31 +54,7 @@ struct sd_seen_file {
 
 #define ENTRY_WORDS (sizeof(struct entry) / sizeof(uint64_t))
 
-/* ---- bytes ---- */
-
-static int read_all(int fd, void *to, uint64_t size, uint64_t at)
-{
-	for (uint64_t done = 0; done < size;) {
-		ssize_t n = pread(fd, (char *)to + done, size - done, (off_t)(at + done));
-
-		if (!n || (n < 0 && errno != EINTR))
-			return -1;
-		done += n < 0 ? 0 : (uint64_t)n;
-	}
-	return 0;
-}
-
-static int write_all(int fd, const void *from, uint64_t size, uint64_t at)
-{
-	for (uint64_t done = 0; done < size;) {
-		ssize_t n = pwrite(fd, (const char *)from + done, size - done, (off_t)(at + done));
-
-		if (n < 0 && errno != EINTR)
-			return -1;
-		done += n < 0 ? 0 : (uint64_t)n;
-	}
-	return 0;
-}
+/* ---- checksums and states ---- */
 
 static uint64_t hash_of(const void *bytes, uint64_t size)
 {
@@ -112,7 +88,7 @@ static int read_filters(struct sd_seen_file *file, uint64_t size, struct sd_seen
 {
 	struct head head;
 
-	if (read_all(file->fd, &head, sizeof(head), 0) || head.hash != hash_of_head(&head))
+	if (sx_io_read(file->fd, &head, sizeof(head), 0) || head.hash != hash_of_head(&head))
 		return 1;
 	file->at = sizeof(head);
 	file->state = head.state;
@@ -121,7 +97,7 @@ static int read_filters(struct sd_seen_file *file, uint64_t size, struct sd_seen
 		struct part part;
 		uint64_t *word, bytes;
 
-		if (read_all(file->fd, &part, sizeof(part), file->at) ||
+		if (sx_io_read(file->fd, &part, sizeof(part), file->at) ||
 		    part.hash != hash_of_part(&part))
 			return 1;
 		file->at += sizeof(part);
@@ -129,7 +105,7 @@ static int read_filters(struct sd_seen_file *file, uint64_t size, struct sd_seen
 			return 1;
 		bytes = part.lines * SD_SEEN_LEAST;
 		word = sd_seen_add_filter(seen, part.lines, part.room);
-		if (!word || read_all(file->fd, word, bytes, file->at) ||
+		if (!word || sx_io_read(file->fd, word, bytes, file->at) ||
 		    part.words != hash_of(word, bytes))
 			return 1;
 		file->at += bytes;
@@ -158,7 +134,7 @@ static int read_entry(struct sd_seen_file *file, uint64_t size, struct sd_seen *
 	int rc;
 
 	*is_whole = 0;
-	if (read_all(file->fd, &entry, sizeof(entry), file->at) ||
+	if (sx_io_read(file->fd, &entry, sizeof(entry), file->at) ||
 	    entry.hash != hash_of_entry(&entry) || entry.before != file->hash || entry.n > most ||
 	    entry.n > (size - file->at - sizeof(entry)) / sizeof(*hash))
 		return SIMIDX_OK;
@@ -166,7 +142,7 @@ static int read_entry(struct sd_seen_file *file, uint64_t size, struct sd_seen *
 	if (rc)
 		return rc;
 	hash = file->noted + ENTRY_WORDS;
-	if (read_all(file->fd, hash, entry.n * sizeof(*hash), file->at + sizeof(entry)) ||
+	if (sx_io_read(file->fd, hash, entry.n * sizeof(*hash), file->at + sizeof(entry)) ||
 	    entry.words != hash_of(hash, entry.n * sizeof(*hash)))
 		return SIMIDX_OK;
 	rc = sd_seen_add_hashes(seen, hash, entry.n, err);
@@ -255,13 +231,13 @@ static int write_filters(struct sd_seen_file *file, int fd, const struct sd_seen
 		struct part part = { filter->lines, filter->room, hash_of(filter->word, bytes), 0 };
 
 		part.hash = hash_of_part(&part);
-		if (write_all(fd, &part, sizeof(part), at) ||
-		    write_all(fd, filter->word, bytes, at + sizeof(part)))
+		if (sx_io_write(fd, &part, sizeof(part), at) ||
+		    sx_io_write(fd, filter->word, bytes, at + sizeof(part)))
 			return -1;
 		at += sizeof(part) + bytes;
 	}
 	head.hash = hash_of_head(&head);
-	if (write_all(fd, &head, sizeof(head), 0) || copy_mode(file, fd))
+	if (sx_io_write(fd, &head, sizeof(head), 0) || copy_mode(file, fd))
 		return -1;
 	file->at = file->entries = at;
 	file->hash = head.hash;
@@ -287,7 +263,7 @@ static int is_own(int fd, const struct stat *status)
 {
 	uint64_t magic;
 
-	return !status->st_size || (!read_all(fd, &magic, sizeof(magic), 0) && magic == MAGIC);
+	return !status->st_size || (!sx_io_read(fd, &magic, sizeof(magic), 0) && magic == MAGIC);
 }
 
 /* What is there. *counts: 0: it is no file for this state, and is removed if it was ours. None is
@@ -319,11 +295,16 @@ static int open_new(struct sd_seen_file *file, const struct sd_seen_state *state
 		close(file->fd);
 	file->fd = open_locked(file->path, O_CREAT | O_EXCL, &status);
 	file->state = *state;
-	return file->fd < 0 || write_filters(file, file->fd, seen);
+	if (file->fd < 0)
+		return -1;
+	if (!write_filters(file, file->fd, seen))
+		return 0;
+	unlink(file->path);
+	return -1;
 }
 
-int sd_seen_file_open(const char *path, struct sd_seen_state *state, simidx_reader *reader,
-		      struct sd_seen *seen, struct sd_seen_file **out, simidx_error *err)
+int sd_seen_file_open(const char *path, const struct sd_seen_state *state,
+		      simidx_reader *reader, struct sd_seen *seen, struct sd_seen_file **out, simidx_error *err)
 {
 	struct sd_seen_file *file = make(path);
 	int is_empty = state->id == SIMIDX_NO_ID, counts, rc;
@@ -338,7 +319,6 @@ int sd_seen_file_open(const char *path, struct sd_seen_state *state, simidx_read
 		sd_seen_file_close(file);
 		return rc;
 	}
-	*state = file->state;
 	*out = file;
 	return SIMIDX_OK;
 }
@@ -421,7 +401,7 @@ int sd_seen_file_write(struct sd_seen_file *file, const struct sd_seen *seen,
 	entry.words = hash_of(file->noted + ENTRY_WORDS, entry.n * sizeof(*file->noted));
 	entry.hash = hash_of_entry(&entry);
 	memcpy(file->noted, &entry, sizeof(entry));
-	if (write_all(file->fd, file->noted, size, file->at) || fdatasync(file->fd))
+	if (sx_io_write(file->fd, file->noted, size, file->at) || fdatasync(file->fd))
 		return -1;
 	file->at += size;
 	file->state = *state;

@@ -12,6 +12,7 @@
 
 #include "dedup/sd_pack.h"
 #include "util/sx_alloc.h"
+#include "util/sx_io.h"
 #include "util/sx_spill.h"
 
 /* Of the free space, where no limit is given. */
@@ -78,21 +79,6 @@ static int begin(struct sd_spill *spill)
 	return spill->fd < 0 ? missing(spill, "cannot make a temporary file", errno) : 0;
 }
 
-/* Where a write fails half done, the next one begins at the same byte. */
-static int write_all(const struct sd_spill *spill, const char *bytes, size_t size)
-{
-	size_t done = 0;
-	ssize_t n;
-
-	while (done < size) {
-		n = pwrite(spill->fd, bytes + done, size - done, (off_t)(spill->size + done));
-		if (n < 0 && errno != EINTR)
-			return -1;
-		done += n < 0 ? 0 : (size_t)n;
-	}
-	return 0;
-}
-
 int sd_spill_put(struct sd_spill *spill, const char *text, size_t size, struct sd_spilled *where)
 {
 	const char *bytes;
@@ -109,7 +95,8 @@ int sd_spill_put(struct sd_spill *spill, const char *text, size_t size, struct s
 				 (unsigned long long)spill->limit, spill->dir);
 		return -1;
 	}
-	if (write_all(spill, bytes, stored))
+	/* Where a write fails half done, the next one begins at the same byte. */
+	if (sx_io_write(spill->fd, bytes, stored, spill->size))
 		return missing(spill, "cannot put a text aside", errno);
 	*where = (struct sd_spilled){ spill->size, (uint32_t)stored, (uint32_t)size };
 	spill->size += stored;
@@ -141,22 +128,6 @@ void sd_spill_reader_free(struct sd_spill_reader *reader)
 	free(reader);
 }
 
-static int read_all(int fd, char *bytes, size_t size, uint64_t offset)
-{
-	size_t done = 0;
-	ssize_t n;
-
-	while (done < size) {
-		n = pread(fd, bytes + done, size - done, (off_t)(offset + done));
-		if (n == 0)
-			errno = EIO;
-		if (n == 0 || (n < 0 && errno != EINTR))
-			return -1;
-		done += n < 0 ? 0 : (size_t)n;
-	}
-	return 0;
-}
-
 int sd_spill_get(struct sd_spill_reader *reader, const struct sd_spilled *where,
 		 const char **text)
 {
@@ -165,7 +136,7 @@ int sd_spill_get(struct sd_spill_reader *reader, const struct sd_spilled *where,
 		errno = ENOMEM;
 		return -1;
 	}
-	if (read_all(reader->spill->fd, reader->bytes, where->stored, where->offset))
+	if (sx_io_read(reader->spill->fd, reader->bytes, where->stored, where->offset))
 		return -1;
 	*text = where->stored == where->size ? reader->bytes :
 					       sd_unpack(&reader->unpacker, reader->bytes,

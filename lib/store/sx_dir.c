@@ -142,6 +142,7 @@ int sx_dir_check_own(const char *path, simidx_error *err)
 	int rc = SIMIDX_OK;
 
 	while (dir && !rc && (entry = readdir(dir)) != NULL)
+		/* A directory is none of the store's files, whatever its name. */
 		if (!is_own(entry->d_name) ||
 		    (entry->d_type == DT_DIR && entry->d_name[0] != '.'))
 			rc = sx_fail(err, SIMIDX_E_EXISTS,

@@ -12,25 +12,9 @@
 #include "store/sx_file_check.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
+#include "util/sx_io.h"
 
 #define COPIED_AT_ONCE ((size_t)1 << 20)
-
-/* Returns 0, or an errno. */
-static int write_all(int fd, const unsigned char *bytes, size_t n, off_t at)
-{
-	while (n) {
-		ssize_t written = pwrite(fd, bytes, n, at);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return written ? errno : EIO;
-		bytes += written;
-		at += written;
-		n -= (size_t)written;
-	}
-	return 0;
-}
 
 /* Returns 0, or an errno. */
 static int copy_all(int from, int to, unsigned char *buffer)
@@ -44,7 +28,7 @@ static int copy_all(int from, int to, unsigned char *buffer)
 			e = errno == EINTR ? 0 : errno;
 			continue;
 		}
-		e = write_all(to, buffer, (size_t)got, at);
+		e = sx_io_write(to, buffer, (size_t)got, (uint64_t)at) ? errno : 0;
 		at += got;
 	}
 	return e;
@@ -67,7 +51,7 @@ static int copy_mended(int from, mode_t mode, const char *into, const sx_lost_me
 	if (!e)
 		e = copy_all(from, to, buffer);
 	if (!e)
-		e = write_all(to, lost->bytes, lost->size, lost->at);
+		e = sx_io_write(to, lost->bytes, lost->size, (uint64_t)lost->at) ? errno : 0;
 	/* Some file systems say only now that there is no space. */
 	if (to >= 0 && close(to) && !e)
 		e = errno;

@@ -12,6 +12,7 @@
 
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
+#include "util/sx_io.h"
 
 struct sx_spill {
 	int fd;
@@ -100,18 +101,9 @@ void sx_spill_clear(sx_spill *s)
 
 static int write_all(sx_spill *s, const unsigned char *data, size_t size, simidx_error *err)
 {
-	while (size) {
-		ssize_t n = pwrite(s->fd, data, size, (off_t)s->written);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return sx_fail_errno(err, n ? errno : ENOSPC, "temporary file in %s",
-					     s->dir);
-		data += n;
-		size -= (size_t)n;
-		s->written += (uint64_t)n;
-	}
+	if (sx_io_write(s->fd, data, size, s->written))
+		return sx_fail_errno(err, errno, "temporary file in %s", s->dir);
+	s->written += size;
 	return SIMIDX_OK;
 }
 
