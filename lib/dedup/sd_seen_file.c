@@ -304,7 +304,8 @@ static int open_new(struct sd_seen_file *file, const struct sd_seen_state *state
 }
 
 int sd_seen_file_open(const char *path, const struct sd_seen_state *state,
-		      simidx_reader *reader, struct sd_seen *seen, struct sd_seen_file **out, simidx_error *err)
+		      simidx_reader *reader, struct sd_seen *seen, struct sd_seen_file **out,
+		      simidx_error *err)
 {
 	struct sd_seen_file *file = make(path);
 	int is_empty = state->id == SIMIDX_NO_ID, counts, rc;

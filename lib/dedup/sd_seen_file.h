@@ -34,7 +34,8 @@ struct sd_seen_file;
  *
  * @param path    in the directory of the index; a file there that is another program's is left as
  *                it is, and one that does not count is removed
- * @param state   of the index; of id counts only whether it is SIMIDX_NO_ID: the index is empty
+ * @param state   of the index; of its id counts only whether it is SIMIDX_NO_ID, for an empty
+ *                index
  * @param reader  of the index
  * @param out     NULL: there is none, and `seen` lacks what is in the index
  * @return SIMIDX_OK; SIMIDX_E_NOMEM; what simidx_reader_find_id() returns
@@ -42,7 +43,8 @@ struct sd_seen_file;
  * Cost: reading the file.
  */
 int sd_seen_file_open(const char *path, const struct sd_seen_state *state,
-		      simidx_reader *reader, struct sd_seen *seen, struct sd_seen_file **out, simidx_error *err);
+		      simidx_reader *reader, struct sd_seen *seen, struct sd_seen_file **out,
+		      simidx_error *err);
 
 /** End; the file stays. NULL is allowed. */
 void sd_seen_file_close(struct sd_seen_file *file);
