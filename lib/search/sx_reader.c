@@ -147,21 +147,37 @@ int simidx_reader_find_id(simidx_reader *r, uint64_t id, simidx_match *out, simi
 	return rc == SIMIDX_E_NOT_FOUND ? sx_fail(err, rc, "no document has this id") : rc;
 }
 
+/*
+ * A note that is there is that of a document: only fresh rows may have deleted it, as a merge removes
+ * what deleted ones have left before the rows that say so. Where there is none, the document may be.
+ */
+static int find_note(const simidx_reader *r, uint64_t id, sx_slice *note, simidx_error *err)
+{
+	const sx_snapshot *s = sx_reader_snapshot(r);
+	sx_fresh_span span = sx_header_fresh(&s->header);
+	sx_labelled_doc doc;
+	sx_fresh_row row;
+	int rc = sx_fresh_by_id(s->index->fresh, s->txn, &span, id, &row, err);
+
+	*note = (sx_slice){ NULL, 0 };
+	if (!rc && sx_fresh_is_delete(&row))
+		return SIMIDX_E_NOT_FOUND;
+	if (!rc || rc == SIMIDX_E_NOT_FOUND)
+		rc = s->index->backend->document->note_of(s, id, note, err);
+	return rc == SIMIDX_E_NOT_FOUND ? sx_documents_by_id(r->search, s, id, &doc, err) : rc;
+}
+
 /* The snapshot may end with the call, so the bytes are copied. */
 static int copy_note(simidx_reader *r, uint64_t id, const void **note, size_t *size,
 		     simidx_error *err)
 {
-	const sx_snapshot *s = sx_reader_snapshot(r);
-	sx_labelled_doc doc;
 	sx_slice found;
-	int rc = sx_documents_by_id(r->search, s, id, &doc, err);
+	int rc = find_note(r, id, &found, err);
 
 	if (rc == SIMIDX_E_NOT_FOUND)
 		return sx_fail(err, rc, "no document has this id");
-	if (!rc)
-		rc = sx_reader_index(r)->backend->document->note_of(s, id, &found, err);
-	if (rc)
-		return rc == SIMIDX_E_NOT_FOUND ? SIMIDX_OK : rc;
+	if (rc || !found.data)
+		return rc;
 	sx_arena_clear(&r->labels);
 	*note = sx_arena_copy(&r->labels, found.data, found.size);
 	if (!*note)
