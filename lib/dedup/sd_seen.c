@@ -4,6 +4,7 @@
 #include "dedup/sd_seen.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
@@ -17,6 +18,9 @@
 /* The first filter has 4 MB; the others are twice as large as the one before. */
 #define FIRST_LINES (((uint64_t)4 << 20) / LINE_BYTES)
 #define MOST_FILTERS 16
+
+/* The line of a hash is asked for while so many others come before it. */
+#define ASKED_AHEAD SIMIDX_SKETCH_MOST_LEAST
 
 /* Of texts that are more similar as many hashes must be seen, so that few are enough for all. */
 #define MOST_SHARE .9
@@ -164,9 +168,10 @@ uint64_t *sd_seen_add_filter(struct sd_seen *seen, uint64_t lines, uint64_t room
 
 	if (!lines || lines > UINT32_MAX || lines > seen->lines || seen->n == MOST_FILTERS)
 		return NULL;
-	filter.word = sx_calloc(lines * LINE_WORDS, sizeof(*filter.word));
+	filter.word = sx_alloc_lines(lines, LINE_BYTES);
 	if (!filter.word)
 		return NULL;
+	memset(filter.word, 0, lines * LINE_BYTES);
 	seen->lines -= lines;
 	seen->filter[seen->n++] = filter;
 	return filter.word;
@@ -210,10 +215,12 @@ int sd_seen_add_hashes(struct sd_seen *seen, const uint64_t *hash, size_t n, sim
 	int rc = last->room < n ? begin_filter(seen, err) : SIMIDX_OK;
 
 	last = &seen->filter[seen->n ? seen->n - 1 : 0];
-	for (size_t i = 0; !rc && i < n && i < SIMIDX_SKETCH_MOST_LEAST; i++)
-		__builtin_prefetch(line_of(last, hash[i]), 1);
-	for (size_t i = 0; !rc && i < n; i++)
-		set(last, hash[i]);
+	for (size_t i = 0; !rc && i < n + ASKED_AHEAD; i++) {
+		if (i < n)
+			__builtin_prefetch(line_of(last, hash[i]), 1);
+		if (i >= ASKED_AHEAD)
+			set(last, hash[i - ASKED_AHEAD]);
+	}
 	return rc;
 }
 
