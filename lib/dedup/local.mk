@@ -27,6 +27,8 @@ lib_dedup_libsd_la_SOURCES = \
 	lib/dedup/sd_first.h \
 	lib/dedup/sd_kept.c \
 	lib/dedup/sd_kept.h \
+	lib/dedup/sd_known.c \
+	lib/dedup/sd_known.h \
 	lib/dedup/sd_note.c \
 	lib/dedup/sd_note.h \
 	lib/dedup/sd_pack.c \

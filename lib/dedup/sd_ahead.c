@@ -8,6 +8,7 @@
 
 #include "dedup/sd_against.h"
 #include "dedup/sd_compare.h"
+#include "dedup/sd_known.h"
 #include "dedup/sd_remember.h"
 #include "util/sx_alloc.h"
 #include "util/sx_err.h"
@@ -68,7 +69,7 @@ static int run(simidx_dedup *dedup,
 static int step_sketch(simidx_dedup *dedup, unsigned number, size_t i, simidx_error *err)
 {
 	const unsigned flags = SIMIDX_SKETCH_FP2 | SIMIDX_SKETCH_WEIGHTS;
-	const unsigned text_flags = flags | (dedup->seen ? SIMIDX_SKETCH_LEAST : 0);
+	const unsigned text_flags = flags | (dedup->known.seen ? SIMIDX_SKETCH_LEAST : 0);
 	struct sd_thread *thread = &dedup->thread[number];
 	struct sd_item *item = &dedup->item[i];
 	const simidx_dedup_row *row = &item->row;
@@ -95,17 +96,6 @@ static int step_sketch(simidx_dedup *dedup, unsigned number, size_t i, simidx_er
 	return rc;
 }
 
-/* The index has more than what was added. */
-static void forget_seen(simidx_dedup *dedup)
-{
-	sd_seen_close(dedup->seen);
-	sd_first_close(dedup->first);
-	sd_seen_file_drop(dedup->seen_file);
-	dedup->seen = NULL;
-	dedup->first = NULL;
-	dedup->seen_file = NULL;
-}
-
 /* Tell which rows are new, in their order, as each counts for those behind it. Rows that are left
    out later count, too: what is in them is in what they are near to. */
 static int tell_new(simidx_dedup *dedup, simidx_error *err)
@@ -117,11 +107,11 @@ static int tell_new(simidx_dedup *dedup, simidx_error *err)
 
 		if (sd_is_empty(item) || item->is_out)
 			continue;
-		item->is_new = sd_seen_is_new(dedup->seen, &item->sketch, &item->own_hash);
+		item->is_new = sd_seen_is_new(dedup->known.seen, &item->sketch, &item->own_hash);
 		if (sd_is_asked(item))
 			continue;
 		dedup->thread[0].n_unsearched += (unsigned)item->is_new;
-		rc = sd_seen_add(dedup->seen, &item->sketch, err);
+		rc = sd_seen_add(dedup->known.seen, &item->sketch, err);
 	}
 	return rc;
 }
@@ -275,8 +265,8 @@ static int run_all(simidx_dedup *dedup, simidx_error *err)
 		return rc;
 	rc = sd_kept_documents(dedup->kept, &dedup->documents, &has_others, err);
 	if (!rc && has_others)
-		forget_seen(dedup);
-	if (!rc && dedup->seen)
+		sd_known_forget(dedup);
+	if (!rc && dedup->known.seen)
 		rc = tell_new(dedup, err);
 	if (!rc)
 		rc = run(dedup, step_search, err);

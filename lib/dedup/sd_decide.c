@@ -114,7 +114,7 @@ static int judge_first(simidx_dedup *dedup, struct sd_item *item, size_t *n, sim
 		if (candidate->is_near)
 			rc = add_near(dedup, candidate, (*n)++, err);
 		else
-			sd_first_in_vain(dedup->first, leads.hash);
+			rc = sd_first_in_vain(dedup->known.first, leads.hash, err);
 	}
 	item->leads = leads;
 	return rc;
@@ -216,8 +216,8 @@ static int keep(simidx_dedup *dedup, struct sd_item *item, simidx_error *err)
 	dedup->kept_at[dedup->n_kept++] = (size_t)(item - dedup->item);
 	rc = sd_kept_put(dedup->kept, &item->sketch, &item->row, &note, &item->id, err);
 	item->is_put = !rc;
-	if (!rc && dedup->first && item->own_hash)
-		rc = sd_first_add(dedup->first, item->own_hash, item->id, err);
+	if (!rc && dedup->known.first && item->own_hash)
+		rc = sd_first_add(dedup->known.first, item->own_hash, item->id, err);
 	return rc ? rc : sd_kept_note(dedup->kept, item->crowd, item->id, err);
 }
 

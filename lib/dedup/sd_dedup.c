@@ -10,6 +10,7 @@
 #include "dedup/sd_ahead.h"
 #include "dedup/sd_compare.h"
 #include "dedup/sd_decide.h"
+#include "dedup/sd_known.h"
 #include "dedup/sd_remember.h"
 #include "dedup/sd_state.h"
 #include "util/sx_alloc.h"
@@ -23,9 +24,6 @@
 
 /* The longest text (simidx_text.h). */
 #define MOST_TEXT ((size_t)1 << 30)
-
-/* Of the memory for telling which texts need no search, what hashes lead to has a quarter. */
-#define FIRST_SHARE 4
 
 /* ---- life ---- */
 
@@ -101,83 +99,6 @@ static int open_thread(simidx_dedup *dedup, simidx *index, unsigned number, simi
 	return thread->texts ? sd_shingler_open(&thread->shingler, err) : sx_fail_nomem(err);
 }
 
-/* What is in the index already must have been seen, too: a file may tell of it. */
-static int read_seen(simidx_dedup *dedup, simidx *index, simidx_error *err)
-{
-	const struct sd_seen_state state = sd_kept_state(dedup->kept);
-	simidx_reader *reader;
-	int rc;
-
-	if (is_lasting(dedup) && dedup->options.seen_file && state.puts != UINT64_MAX) {
-		rc = simidx_reader_open(index, &reader, err);
-		if (rc)
-			return rc;
-		rc = sd_seen_file_open(dedup->options.seen_file, &state, reader, dedup->seen,
-				       &dedup->seen_file, err);
-		simidx_reader_close(reader);
-		if (rc)
-			return rc;
-	}
-	if (state.id == SIMIDX_NO_ID || dedup->seen_file)
-		return SIMIDX_OK;
-	sd_seen_close(dedup->seen);
-	sd_first_close(dedup->first);
-	dedup->seen = NULL;
-	dedup->first = NULL;
-	return SIMIDX_OK;
-}
-
-/*
- * The nearest is told of all. In a lasting index a later run has to find a row's keeper itself, by
- * a search.
- */
-static int open_seen(simidx_dedup *dedup, simidx *index, simidx_error *err)
-{
-	const simidx_dedup_options *options = &dedup->options;
-	uint64_t bytes = options->unsearched_bytes, for_first = 0;
-
-	if (!dedup->verifies || bytes < SD_SEEN_LEAST || options->flags & SIMIDX_DEDUP_NEAREST)
-		return SIMIDX_OK;
-	if (!(options->flags & (SIMIDX_DEDUP_LASTING | SIMIDX_DEDUP_PAIRS))) {
-		for_first = (bytes - SD_SEEN_LEAST) / FIRST_SHARE;
-		dedup->first = sd_first_open(for_first);
-		if (!dedup->first)
-			return sx_fail_nomem(err);
-	}
-	dedup->seen = sd_seen_open(options->similarity, bytes - for_first);
-	return dedup->seen ? read_seen(dedup, index, err) : sx_fail_nomem(err);
-}
-
-/* Also where the disk is full: the next run has its room for documents. */
-static void drop_seen_file(simidx_dedup *dedup)
-{
-	sd_seen_file_drop(dedup->seen_file);
-	dedup->seen_file = NULL;
-}
-
-/* Have the file that tells of what was seen tell of the batch, too. Without it the next run
-   searches all texts. */
-static int write_seen(simidx_dedup *dedup, simidx_error *err)
-{
-	const struct sd_seen_state state = sd_kept_state(dedup->kept);
-	int rc = SIMIDX_OK;
-
-	if (!dedup->seen_file)
-		return SIMIDX_OK;
-	for (size_t i = 0; !rc && i < dedup->n; i++) {
-		const struct sd_item *item = &dedup->item[i];
-
-		if (item->is_put)
-			rc = sd_seen_file_add(dedup->seen_file, item->sketch.least,
-					      item->sketch.n_least, err);
-	}
-	if (rc || (!sd_seen_is_full(dedup->seen) &&
-		   !sd_seen_file_write(dedup->seen_file, dedup->seen, &state)))
-		return rc;
-	drop_seen_file(dedup);
-	return SIMIDX_OK;
-}
-
 static int open_parts(simidx_dedup *dedup, simidx *index, simidx_error *err)
 {
 	const simidx_dedup_options *options = &dedup->options;
@@ -198,7 +119,7 @@ static int open_parts(simidx_dedup *dedup, simidx *index, simidx_error *err)
 	if (!rc)
 		rc = sd_against_check(options, index, err);
 	if (!rc)
-		rc = open_seen(dedup, index, err);
+		rc = sd_known_open(dedup, index, err);
 	for (unsigned i = 0; !rc && i < options->threads; i++)
 		rc = open_thread(dedup, index, i, err);
 	return rc;
@@ -282,9 +203,7 @@ void simidx_dedup_close(simidx_dedup *dedup)
 		sd_shingles_free(&thread->other);
 	}
 	sd_texts_close(dedup->texts);
-	sd_seen_close(dedup->seen);
-	sd_seen_file_close(dedup->seen_file);
-	sd_first_close(dedup->first);
+	sd_known_close(dedup);
 	sd_kept_close(dedup->kept);
 	free(dedup->item);
 	free(dedup->filling.item);
@@ -453,13 +372,13 @@ static int end_batch(simidx_dedup *dedup, int is_complete, simidx_error *err)
 		return SIMIDX_OK;
 	rc = decide_all(dedup, is_complete, err);
 	if (!rc)
-		rc = write_seen(dedup, err);
+		rc = sd_known_write(dedup, err);
 	if (rc)
 		simidx_writer_rollback(dedup->writer);
 	else
 		rc = simidx_writer_commit(dedup->writer, err);
 	if (rc == SIMIDX_E_NO_SPACE)
-		drop_seen_file(dedup);
+		sd_known_drop_file(dedup);
 	dedup->failed = rc != 0;
 	clear(dedup->item, dedup->n);
 	dedup->n_before += dedup->n_kept;

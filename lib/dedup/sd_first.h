@@ -63,7 +63,41 @@ int sd_first_add(struct sd_first *first, uint64_t hash, uint64_t id, simidx_erro
 int sd_first_find(const struct sd_first *first, const simidx_sketch *sketch, size_t *at,
 		  uint64_t *hash, uint64_t *id);
 
-/** A hash that was found has led a text in vain. */
-void sd_first_in_vain(struct sd_first *first, uint64_t hash);
+/**
+ * A hash that was found has led a text in vain.
+ *
+ * @return 0 or the code in err: SIMIDX_E_NOMEM
+ */
+int sd_first_in_vain(struct sd_first *first, uint64_t hash, simidx_error *err);
+
+/*
+ * For a file, in which a later run finds what was noted (sd_seen_file.h). What a hash leads to is
+ * a slot of 8 bytes (doc/format.md).
+ */
+
+/** Note which slots change from now on; or do not, and forget those. */
+void sd_first_note_changes(struct sd_first *first, int on);
+
+/** How many changes were noted. */
+size_t sd_first_changed(const struct sd_first *first);
+
+/** Get the slots that have changed, as many as sd_first_changed() says, and forget the changes. */
+void sd_first_take_changed(struct sd_first *first, uint64_t *slot);
+
+/** Set a slot that a file has. It is left out where memory is used up. Returns 0 or SIMIDX_E_NOMEM. */
+int sd_first_set(struct sd_first *first, uint64_t slot, simidx_error *err);
+
+/** All n slots. NULL: there are none yet. */
+const uint64_t *sd_first_table(const struct sd_first *first, uint64_t *n);
+
+/**
+ * Have n slots, where there is none yet; they are for the caller to set, who then counts them.
+ *
+ * @return NULL where a table never has so many slots, or there is no memory for them
+ */
+uint64_t *sd_first_slots(struct sd_first *first, uint64_t n);
+
+/** Count the slots that were set so. -1: there are too many to be a table of this kind. */
+int sd_first_count(struct sd_first *first);
 
 #endif /* SD_FIRST_H */

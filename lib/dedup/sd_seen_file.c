@@ -18,11 +18,13 @@
 #include "util/sx_err.h"
 #include "util/sx_io.h"
 
-/* "simidxS1", as a little-endian number. Another way to make hashes of texts needs another one. */
-#define MAGIC UINT64_C(0x31537864696d6973)
+/* "simidxS2", as a little-endian number. Another way to make hashes of texts needs another one;
+   those of before had 1, and were without slots. */
+#define MAGIC UINT64_C(0x32537864696d6973)
+#define MAGIC_BEFORE UINT64_C(0x31537864696d6973)
 
-/* What the file begins with; filters follow. Here and below, `hash` is that of what stands before
-   it in the struct, and `words` that of what follows. */
+/* What the file begins with; filters and slots follow. Here and below, `hash` is that of what
+   stands before it in the struct, and `words` that of what follows. */
 struct head {
 	uint64_t magic, filters;
 	struct sd_seen_state state;
@@ -34,9 +36,15 @@ struct part {
 	uint64_t lines, room, words, hash;
 };
 
-/* Behind all filters, any number of them, each before n hashes of documents that were put. */
+/* Behind the filters: to what hashes lead, a table of n slots (sd_first.h), or none. */
+struct table {
+	uint64_t n, words, hash;
+};
+
+/* Behind all that, any number of them, each before n hashes of documents that were put and the
+   slots that have changed. */
 struct entry {
-	uint64_t n;
+	uint64_t n, slots;
 	struct sd_seen_state state;
 	uint64_t before, words, hash; /* before: the hash of the entry before it, or of the head */
 };
@@ -48,7 +56,7 @@ struct sd_seen_file {
 	uint64_t entries;   /* where the first one is */
 	struct sd_seen_state state; /* up to there */
 	uint64_t hash;      /* of the record that says so */
-	uint64_t *noted;    /* hashes for the next entry, behind room for its head */
+	uint64_t *noted;    /* hashes for the next entry, behind room for its head; then slots */
 	size_t n, room;
 };
 
@@ -71,6 +79,11 @@ static uint64_t hash_of_part(const struct part *part)
 	return hash_of(part, offsetof(struct part, hash));
 }
 
+static uint64_t hash_of_table(const struct table *table)
+{
+	return hash_of(table, offsetof(struct table, hash));
+}
+
 static uint64_t hash_of_entry(const struct entry *entry)
 {
 	return hash_of(entry, offsetof(struct entry, hash));
@@ -88,7 +101,8 @@ static int read_filters(struct sd_seen_file *file, uint64_t size, struct sd_seen
 {
 	struct head head;
 
-	if (sx_io_read(file->fd, &head, sizeof(head), 0) || head.hash != hash_of_head(&head))
+	if (sx_io_read(file->fd, &head, sizeof(head), 0) || head.magic != MAGIC ||
+	    head.hash != hash_of_head(&head))
 		return 1;
 	file->at = sizeof(head);
 	file->state = head.state;
@@ -110,7 +124,28 @@ static int read_filters(struct sd_seen_file *file, uint64_t size, struct sd_seen
 			return 1;
 		file->at += bytes;
 	}
-	file->entries = file->at;
+	return 0;
+}
+
+/* Have the table as `first`, if there is memory for it. 1: it is not whole. */
+static int read_table(struct sd_seen_file *file, uint64_t size, struct sd_first *first)
+{
+	struct table table;
+	uint64_t *slot = NULL, bytes;
+
+	if (sx_io_read(file->fd, &table, sizeof(table), file->at) ||
+	    table.hash != hash_of_table(&table))
+		return 1;
+	file->at += sizeof(table);
+	if (table.n > (size - file->at) / sizeof(*slot))
+		return 1;
+	bytes = table.n * sizeof(*slot);
+	if (first && table.n)
+		slot = sd_first_slots(first, table.n);
+	if (slot && (sx_io_read(file->fd, slot, bytes, file->at) ||
+		     table.words != hash_of(slot, bytes) || sd_first_count(first)))
+		return 1;
+	file->at += bytes;
 	return 0;
 }
 
@@ -123,33 +158,40 @@ static int make_room(struct sd_seen_file *file, size_t n, simidx_error *err)
 		       SIMIDX_OK;
 }
 
-/* Add the next entry to `seen`. *is_whole: 0: there is none, or it is cut off or damaged, or takes
-   more memory than `seen` may. */
-static int read_entry(struct sd_seen_file *file, uint64_t size, struct sd_seen *seen,
-		      int *is_whole, simidx_error *err)
+/* Add the next entry to what is known, if it is of this state of the index or of an earlier one.
+   *is_read: 0: it is of a later one, there is none, it is cut off or damaged, or it takes more memory
+   than `seen` may. */
+static int read_entry(struct sd_seen_file *file, uint64_t size, const struct sd_seen_state *state,
+		      const struct sd_known *known, int *is_read, simidx_error *err)
 {
-	const uint64_t most = sd_seen_most_bytes(seen) / sizeof(uint64_t);
+	const uint64_t most = sd_seen_most_bytes(known->seen) / sizeof(uint64_t);
 	struct entry entry;
-	uint64_t *hash;
+	uint64_t *word, n;
 	int rc;
 
-	*is_whole = 0;
+	*is_read = 0;
 	if (sx_io_read(file->fd, &entry, sizeof(entry), file->at) ||
-	    entry.hash != hash_of_entry(&entry) || entry.before != file->hash || entry.n > most ||
-	    entry.n > (size - file->at - sizeof(entry)) / sizeof(*hash))
+	    entry.hash != hash_of_entry(&entry) || entry.before != file->hash ||
+	    (is_same(&file->state, state) && !is_same(&entry.state, state)) ||
+	    entry.n > most || entry.slots > most)
 		return SIMIDX_OK;
-	rc = make_room(file, entry.n, err);
+	n = entry.n + entry.slots;
+	if (n > (size - file->at - sizeof(entry)) / sizeof(*word))
+		return SIMIDX_OK;
+	rc = make_room(file, n, err);
 	if (rc)
 		return rc;
-	hash = file->noted + ENTRY_WORDS;
-	if (sx_io_read(file->fd, hash, entry.n * sizeof(*hash), file->at + sizeof(entry)) ||
-	    entry.words != hash_of(hash, entry.n * sizeof(*hash)))
+	word = file->noted + ENTRY_WORDS;
+	if (sx_io_read(file->fd, word, n * sizeof(*word), file->at + sizeof(entry)) ||
+	    entry.words != hash_of(word, n * sizeof(*word)))
 		return SIMIDX_OK;
-	rc = sd_seen_add_hashes(seen, hash, entry.n, err);
-	file->at += sizeof(entry) + entry.n * sizeof(*hash);
+	rc = sd_seen_add_hashes(known->seen, word, entry.n, err);
+	for (uint64_t i = entry.n; !rc && known->first && i < n; i++)
+		rc = sd_first_set(known->first, word[i], err);
+	file->at += sizeof(entry) + n * sizeof(*word);
 	file->state = entry.state;
 	file->hash = entry.hash;
-	*is_whole = 1;
+	*is_read = 1;
 	return rc;
 }
 
@@ -173,14 +215,18 @@ static int has_last(const struct sd_seen_file *file, simidx_reader *reader, int 
 
 /* Read the file up to the state of the index. What stands behind that was never committed. */
 static int read_up_to(struct sd_seen_file *file, uint64_t size, const struct sd_seen_state *state,
-		      simidx_reader *reader, struct sd_seen *seen, int *counts, simidx_error *err)
+		      simidx_reader *reader, const struct sd_known *known, int *counts,
+		      simidx_error *err)
 {
-	int rc = SIMIDX_OK, is_whole = !read_filters(file, size, seen);
+	int is_whole = !read_filters(file, size, known->seen) &&
+		       !read_table(file, size, known->first);
+	int rc = SIMIDX_OK, is_read = is_whole;
 
 	*counts = 0;
-	while (!rc && is_whole && !is_same(&file->state, state))
-		rc = read_entry(file, size, seen, &is_whole, err);
-	if (!rc && is_whole)
+	file->entries = file->at;
+	while (!rc && is_read)
+		rc = read_entry(file, size, state, known, &is_read, err);
+	if (!rc && is_whole && is_same(&file->state, state))
 		rc = has_last(file, reader, counts, err);
 	if (!rc && *counts && ftruncate(file->fd, (off_t)file->at))
 		*counts = 0;
@@ -219,14 +265,31 @@ static int copy_mode(const struct sd_seen_file *file, int fd)
 	return fchmod(fd, status.st_mode & 0777);
 }
 
-/* Write the filters to a file that is `fd`. */
-static int write_filters(struct sd_seen_file *file, int fd, const struct sd_seen *seen)
+/* Write to what hashes lead. Returns 0 or -1. */
+static int write_table(int fd, const struct sd_first *first, uint64_t *at)
+{
+	struct table table = { 0 };
+	const uint64_t *slot = first ? sd_first_table(first, &table.n) : NULL;
+	const uint64_t bytes = table.n * sizeof(*slot);
+
+	table.words = hash_of(slot, bytes);
+	table.hash = hash_of_table(&table);
+	if (sx_io_write(fd, &table, sizeof(table), *at) ||
+	    sx_io_write(fd, slot, bytes, *at + sizeof(table)))
+		return -1;
+	*at += sizeof(table) + bytes;
+	return 0;
+}
+
+/* Write filters and table to a file that is `fd`. */
+static int write_known(struct sd_seen_file *file, int fd, const struct sd_known *known)
 {
 	struct head head = { .magic = MAGIC, .state = file->state };
 	const struct sd_seen_filter *filter;
 	uint64_t at = sizeof(head);
 
-	for (; (filter = sd_seen_filter(seen, (unsigned)head.filters)) != NULL; head.filters++) {
+	for (; (filter = sd_seen_filter(known->seen, (unsigned)head.filters)) != NULL;
+	     head.filters++) {
 		const uint64_t bytes = filter->lines * SD_SEEN_LEAST;
 		struct part part = { filter->lines, filter->room, hash_of(filter->word, bytes), 0 };
 
@@ -237,7 +300,8 @@ static int write_filters(struct sd_seen_file *file, int fd, const struct sd_seen
 		at += sizeof(part) + bytes;
 	}
 	head.hash = hash_of_head(&head);
-	if (sx_io_write(fd, &head, sizeof(head), 0) || copy_mode(file, fd))
+	if (write_table(fd, known->first, &at) || sx_io_write(fd, &head, sizeof(head), 0) ||
+	    copy_mode(file, fd))
 		return -1;
 	file->at = file->entries = at;
 	file->hash = head.hash;
@@ -263,13 +327,15 @@ static int is_own(int fd, const struct stat *status)
 {
 	uint64_t magic;
 
-	return !status->st_size || (!sx_io_read(fd, &magic, sizeof(magic), 0) && magic == MAGIC);
+	return !status->st_size || (!sx_io_read(fd, &magic, sizeof(magic), 0) &&
+				    (magic == MAGIC || magic == MAGIC_BEFORE));
 }
 
 /* What is there. *counts: 0: it is no file for this state, and is removed if it was ours. None is
-   for an index that is empty, so that `seen` stays so, too. */
+   for an index that is empty, so that nothing is known then, too. */
 static int open_there(struct sd_seen_file *file, const struct sd_seen_state *state,
-		      simidx_reader *reader, struct sd_seen *seen, int *counts, simidx_error *err)
+		      simidx_reader *reader, const struct sd_known *known, int *counts,
+		      simidx_error *err)
 {
 	struct stat status;
 	int rc = SIMIDX_OK;
@@ -279,7 +345,7 @@ static int open_there(struct sd_seen_file *file, const struct sd_seen_state *sta
 	if (file->fd < 0 || !is_own(file->fd, &status))
 		return SIMIDX_OK;
 	if (state->id != SIMIDX_NO_ID)
-		rc = read_up_to(file, (uint64_t)status.st_size, state, reader, seen, counts, err);
+		rc = read_up_to(file, (uint64_t)status.st_size, state, reader, known, counts, err);
 	if (!rc && !*counts)
 		unlink(file->path);
 	return rc;
@@ -287,7 +353,7 @@ static int open_there(struct sd_seen_file *file, const struct sd_seen_state *sta
 
 /* A new one, for an index that is empty. */
 static int open_new(struct sd_seen_file *file, const struct sd_seen_state *state,
-		    const struct sd_seen *seen)
+		    const struct sd_known *known)
 {
 	struct stat status;
 
@@ -297,15 +363,15 @@ static int open_new(struct sd_seen_file *file, const struct sd_seen_state *state
 	file->state = *state;
 	if (file->fd < 0)
 		return -1;
-	if (!write_filters(file, file->fd, seen))
+	if (!write_known(file, file->fd, known))
 		return 0;
 	unlink(file->path);
 	return -1;
 }
 
 int sd_seen_file_open(const char *path, const struct sd_seen_state *state,
-		      simidx_reader *reader, struct sd_seen *seen, struct sd_seen_file **out,
-		      simidx_error *err)
+		      simidx_reader *reader, const struct sd_known *known,
+		      struct sd_seen_file **out, simidx_error *err)
 {
 	struct sd_seen_file *file = make(path);
 	int is_empty = state->id == SIMIDX_NO_ID, counts, rc;
@@ -313,9 +379,9 @@ int sd_seen_file_open(const char *path, const struct sd_seen_state *state,
 	*out = NULL;
 	if (!file)
 		return sx_fail_nomem(err);
-	rc = open_there(file, state, reader, seen, &counts, err);
+	rc = open_there(file, state, reader, known, &counts, err);
 	if (!rc && !counts && is_empty)
-		counts = !open_new(file, state, seen);
+		counts = !open_new(file, state, known);
 	if (rc || !counts) {
 		sd_seen_file_close(file);
 		return rc;
@@ -355,8 +421,8 @@ int sd_seen_file_add(struct sd_seen_file *file, const uint64_t *hash, size_t n, 
 	return SIMIDX_OK;
 }
 
-/* Put the filters in place of all that is in the file. They may have more than the index. */
-static int write_anew(struct sd_seen_file *file, const struct sd_seen *seen)
+/* Put all that is known in place of what is in the file. That may be more than the index has. */
+static int write_anew(struct sd_seen_file *file, const struct sd_known *known)
 {
 	char path[PATH_MAX];
 	struct stat status;
@@ -368,7 +434,7 @@ static int write_anew(struct sd_seen_file *file, const struct sd_seen *seen)
 	fd = open_locked(path, O_CREAT | O_EXCL, &status);
 	if (fd < 0)
 		return -1;
-	if (write_filters(file, fd, seen) || fdatasync(fd) || rename(path, file->path)) {
+	if (write_known(file, fd, known) || fdatasync(fd) || rename(path, file->path)) {
 		unlink(path);
 		close(fd);
 		return -1;
@@ -388,23 +454,37 @@ static uint64_t bytes_of_filters(const struct sd_seen *seen)
 	return lines * SD_SEEN_LEAST;
 }
 
-int sd_seen_file_write(struct sd_seen_file *file, const struct sd_seen *seen,
+/* Put the slots that have changed behind the hashes that were noted. Returns 0 or -1. */
+static int note_slots(struct sd_seen_file *file, struct sd_first *first, uint64_t n)
+{
+	if (make_room(file, n, NULL))
+		return -1;
+	if (n)
+		sd_first_take_changed(first, file->noted + ENTRY_WORDS + file->n);
+	return 0;
+}
+
+int sd_seen_file_write(struct sd_seen_file *file, const struct sd_known *known,
 		       const struct sd_seen_state *state)
 {
 	struct entry entry = { .n = file->n, .state = *state };
-	const uint64_t size = sizeof(entry) + entry.n * sizeof(*file->noted);
+	uint64_t words;
 
-	if (is_same(state, &file->state))
+	entry.slots = known->first ? sd_first_changed(known->first) : 0;
+	if (is_same(state, &file->state) && !entry.slots)
 		return 0;
-	if (file->at - file->entries > bytes_of_filters(seen) && write_anew(file, seen))
+	if (note_slots(file, known->first, entry.slots) ||
+	    (file->at - file->entries > bytes_of_filters(known->seen) && write_anew(file, known)))
 		return -1;
+	words = (entry.n + entry.slots) * sizeof(*file->noted);
 	entry.before = file->hash;
-	entry.words = hash_of(file->noted + ENTRY_WORDS, entry.n * sizeof(*file->noted));
+	entry.words = hash_of(file->noted + ENTRY_WORDS, words);
 	entry.hash = hash_of_entry(&entry);
 	memcpy(file->noted, &entry, sizeof(entry));
-	if (sx_io_write(file->fd, file->noted, size, file->at) || fdatasync(file->fd))
+	if (sx_io_write(file->fd, file->noted, sizeof(entry) + words, file->at) ||
+	    fdatasync(file->fd))
 		return -1;
-	file->at += size;
+	file->at += sizeof(entry) + words;
 	file->state = *state;
 	file->hash = entry.hash;
 	file->n = 0;

@@ -126,9 +126,8 @@ struct simidx_dedup {
 	int has_notes;           /* the index */
 	struct sd_kept *kept;
 	struct sd_texts *texts;
-	struct sd_seen *seen;    /* all that is kept was added; or NULL */
+	struct sd_known known;   /* of all that is kept; both may be NULL */
 	struct sd_seen_file *seen_file; /* the same for the next run; or NULL */
-	struct sd_first *first;  /* to which of it a hash leads; or NULL */
 	struct sd_thread *thread;
 	struct sd_filling filling; /* the next batch */
 	uint64_t limit;          /* of memory for the work at the next batch; 0 = none */

@@ -23,11 +23,12 @@ awk "$random"'BEGIN { state = 7
 	} }'
 
 # day N INDEX OPTION...: filter the rows of a day; ./out has those that are new, $unsearched how many were not
-# searched.
+# searched, $by_hash how many were left out by a hash that led to a near one.
 day() {
 	rm -f summary
 	run 0 "$dedup" -q --stream --index "$2" --summary summary "${@:3}" "day$1.jsonl"
 	unsearched=$(grep -o '"unsearched":[0-9]*' summary | cut -d: -f2)
+	by_hash=$(grep -o '"by_hash":[0-9]*' summary | cut -d: -f2)
 }
 
 # searches_few WHAT, searches_all WHAT: in the last run.
@@ -53,6 +54,12 @@ for remember in text sketch fingerprint; do
 		day $n ix
 		searches_few "$remember, day $n"
 		same out "want$n"
+		# Of each day 133 rows are near to another one.
+		if [ $remember = fingerprint ]; then
+			[ "$by_hash" -eq 0 ] || fail "$by_hash rows by a hash, where fingerprints decide"
+		else
+			[ "$by_hash" -ge 115 ] || fail "$remember, day $n: $by_hash rows by a hash"
+		fi
 	done
 	[ "$(wc -l <want2)" -gt 200 ] && [ "$(wc -l <want2)" -lt 390 ] || fail "$(wc -l <want2) rows of day 2 are new"
 done
@@ -127,7 +134,10 @@ done
 printf 'not ours' >ix/dedup.seen
 day 2 ix
 [ "$(cat ix/dedup.seen)" = 'not ours' ] || fail 'a file of another program is written over'
-rm ix/dedup.seen
+# That of an earlier format goes.
+printf 'simidxS1 and more' >ix/dedup.seen
+day 2 ix
+[ ! -e ix/dedup.seen ] || fail 'a file of an earlier format stays'
 ln -s ../first/dedup.seen ix/dedup.seen
 day 3 ix
 searches_all 'a link'

@@ -17,17 +17,20 @@
 
 #define MOST SIMIDX_SKETCH_MOST_LEAST
 
-/* Numbers of 8 bytes in the head of the file, and before the hashes of an entry. */
+/* Numbers of 8 bytes in the head of the file, before a table, and before the hashes of an entry. */
 #define HEAD 7
-#define ENTRY 8
+#define TABLE 3
+#define ENTRY 9
 
 static sxt_rng rng;
+static struct sd_first *first; /* what files are read into and written from, or NULL */
 static char path[4096];
 
 static void set_up_seen_file(void)
 {
 	sxt_set_up_path();
 	rng.state = 39;
+	first = NULL;
 	snprintf(path, sizeof(path), "%s/%s", t_path, SIMIDX_DEDUP_SEEN_NAME);
 }
 
@@ -56,10 +59,11 @@ static struct sd_seen_file *open_file(simidx *index, struct sd_seen *seen)
 	simidx_info info = t_info(index);
 	struct sd_seen_state state = { info.puts, info.next_id, info.documents ? 0 : SIMIDX_NO_ID,
 				       0 };
+	const struct sd_known known = { seen, first };
 	simidx_reader *reader = sxt_reader(index);
 	struct sd_seen_file *file;
 
-	ck_assert_sx(sd_seen_file_open(path, &state, reader, seen, &file, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sd_seen_file_open(path, &state, reader, &known, &file, &sxt_err), SIMIDX_OK);
 	simidx_reader_close(reader);
 	return file;
 }
@@ -70,6 +74,7 @@ static void add(simidx *index, struct sd_seen *seen, struct sd_seen_file *file,
 {
 	simidx_info info = t_info(index);
 	struct sd_seen_state state = { info.puts + 2, info.next_id + 1, info.next_id, 77 };
+	const struct sd_known known = { seen, first };
 	simidx_writer *writer = sxt_writer(index, 0);
 
 	for (size_t i = 0; i < n; i++) {
@@ -77,7 +82,7 @@ static void add(simidx *index, struct sd_seen *seen, struct sd_seen_file *file,
 		ck_assert_sx(sd_seen_file_add(file, text[i].least, text[i].n_least, &sxt_err),
 			     SIMIDX_OK);
 	}
-	ck_assert_int_eq(sd_seen_file_write(file, seen, &state), 0);
+	ck_assert_int_eq(sd_seen_file_write(file, &known, &state), 0);
 	ck_assert_int_eq(t_put(writer, SIMIDX_NO_ID, state.fp, NULL), SIMIDX_OK);
 	sxt_commit(writer);
 	simidx_writer_close(writer);
@@ -134,10 +139,11 @@ START_TEST(test_a_file_without_documents)
 	simidx *index = t_numbered(t_path, 3, 0);
 	simidx_info info = t_info(index);
 	struct sd_seen_state state = { info.puts, info.next_id, SIMIDX_NO_ID, 0 };
+	const struct sd_known known = { seen, NULL };
 	simidx_reader *reader = sxt_reader(index);
 	struct sd_seen_file *file;
 
-	ck_assert_sx(sd_seen_file_open(path, &state, reader, seen, &file, &sxt_err), SIMIDX_OK);
+	ck_assert_sx(sd_seen_file_open(path, &state, reader, &known, &file, &sxt_err), SIMIDX_OK);
 	ck_assert_ptr_nonnull(file);
 	sd_seen_file_close(file);
 	file = open_file(index, seen);
@@ -188,14 +194,14 @@ START_TEST(test_an_entry_too_large)
 	add(index, seen, file, &text, 1);
 	sd_seen_file_close(file);
 	fd = open(path, O_RDWR);
-	sxt_must(pread(fd, entry, sizeof(entry), HEAD * sizeof(uint64_t)) ==
+	sxt_must(pread(fd, entry, sizeof(entry), (HEAD + TABLE) * sizeof(uint64_t)) ==
 		 (ssize_t)sizeof(entry));
-	entry[0] = n;
+	entry[_i] = n;
 	entry[ENTRY - 1] = simidx_feature_hash(entry, (ENTRY - 1) * sizeof(*entry));
-	sxt_must(pwrite(fd, entry, sizeof(entry), HEAD * sizeof(uint64_t)) ==
+	sxt_must(pwrite(fd, entry, sizeof(entry), (HEAD + TABLE) * sizeof(uint64_t)) ==
 		 (ssize_t)sizeof(entry));
 	/* A file system may have no files so large: then there is nothing to see. */
-	if (!ftruncate(fd, (off_t)((HEAD + ENTRY + n) * sizeof(uint64_t)))) {
+	if (!ftruncate(fd, (off_t)((HEAD + TABLE + ENTRY + n) * sizeof(uint64_t)))) {
 		file = open_file(index, seen);
 		ck_assert_ptr_null(file);
 		ck_assert_int_eq(access(path, F_OK), -1);
@@ -206,11 +212,119 @@ START_TEST(test_an_entry_too_large)
 }
 END_TEST
 
+static uint64_t find(uint64_t hash)
+{
+	simidx_sketch sketch = SIMIDX_SKETCH_INIT;
+	size_t at = 0;
+	uint64_t id;
+
+	sketch.least[sketch.n_least++] = hash;
+	return sd_first_find(first, &sketch, &at, &hash, &id) ? id : UINT64_MAX;
+}
+
+/* Of the head of the file. */
+static uint64_t n_filters(void)
+{
+	uint64_t n;
+	int fd = open(path, O_RDONLY);
+
+	sxt_must(pread(fd, &n, sizeof(n), sizeof(n)) == (ssize_t)sizeof(n));
+	close(fd);
+	return n;
+}
+
+/* To what hashes lead comes back from entries and from a table, to who has memory for it. Who has
+   none reads the rest, and writes a file without. */
+START_TEST(test_what_hashes_lead_to)
+{
+	enum { N = 3000 };
+	struct sd_seen *seen = open_seen(UINT64_MAX), *next = open_seen(UINT64_MAX);
+	simidx *index = sxt_create(t_path, NULL);
+	simidx_sketch *text = calloc(N, sizeof(*text));
+	struct sd_first *own = first = sd_first_open(UINT64_MAX);
+	struct sd_seen_file *file = open_file(index, seen);
+
+	sxt_must(text && first && file);
+	sd_first_note_changes(first, 1);
+	for (size_t i = 0; i < N; i++) {
+		text[i] = random_sketch(MOST);
+		ck_assert_sx(sd_first_add(first, text[i].least[3], i, &sxt_err), SIMIDX_OK);
+		for (size_t j = 0; j < i % 4; j++)
+			ck_assert_sx(sd_first_in_vain(first, text[i].least[3], &sxt_err),
+				     SIMIDX_OK);
+		if (i % 10 == 9)
+			add(index, seen, file, text + i - 9, 10);
+		/* Entries become a filter and a table when they take more than 4 MB. */
+		if (_i == 1 && i % 300 == 299)
+			add(index, seen, file, text, i + 1);
+	}
+	sd_seen_file_close(file);
+	ck_assert_uint_eq(n_filters(), _i == 1);
+	first = _i == 2 ? NULL : sd_first_open(UINT64_MAX);
+	file = open_file(index, next);
+	sxt_must(file != NULL);
+	for (size_t i = 0; i < N; i++) {
+		ck_assert_int_eq(is_new(next, &text[i]), 0);
+		if (first)
+			sxt_must_eq(find(text[i].least[3]), i % 4 == 3 ? UINT64_MAX : i);
+	}
+	sd_seen_file_close(file);
+	sd_first_close(first);
+	sd_first_close(own);
+	sd_seen_close(seen);
+	sd_seen_close(next);
+	simidx_close(index);
+	free(text);
+}
+END_TEST
+
+/* A batch of which nothing is put leaves the state as it is, and what has led in vain in it counts.
+   What was written for a commit that never came does not. */
+START_TEST(test_entries_of_one_state)
+{
+	struct sd_seen *seen = open_seen(UINT64_MAX), *next = open_seen(UINT64_MAX);
+	simidx *index = sxt_create(t_path, NULL);
+	simidx_sketch text = random_sketch(MOST);
+	struct sd_first *own = first = sd_first_open(UINT64_MAX);
+	const struct sd_known known = { seen, first };
+	struct sd_seen_file *file = open_file(index, seen);
+	struct sd_seen_state state;
+	simidx_info info;
+
+	sxt_must(first && file);
+	sd_first_note_changes(first, 1);
+	for (size_t i = 1; i < 3; i++)
+		ck_assert_sx(sd_first_add(first, text.least[i], i, &sxt_err), SIMIDX_OK);
+	add(index, seen, file, &text, 1);
+	info = t_info(index);
+	state = (struct sd_seen_state){ info.puts, info.next_id, info.next_id - 1, 77 };
+	for (size_t i = 1; i < 3; i++, state.puts += 2) {
+		for (int j = 0; j < SD_FIRST_MOST_IN_VAIN; j++)
+			ck_assert_sx(sd_first_in_vain(first, text.least[i], &sxt_err), SIMIDX_OK);
+		ck_assert_int_eq(sd_seen_file_write(file, &known, &state), 0);
+	}
+	sd_seen_file_close(file);
+	first = sd_first_open(UINT64_MAX);
+	file = open_file(index, next);
+	sxt_must(first && file);
+	ck_assert_uint_eq(find(text.least[1]), UINT64_MAX);
+	ck_assert_uint_eq(find(text.least[2]), 2);
+	sd_seen_file_close(file);
+	sd_first_close(first);
+	sd_first_close(own);
+	sd_seen_close(seen);
+	sd_seen_close(next);
+	simidx_close(index);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_no_text_is_divided, 0, 4 },
 	{ &test_a_file_without_documents, 0, 1 },
 	{ &test_an_index_that_became_empty, 0, 1 },
-	{ &test_an_entry_too_large, 0, 1 },
+	{ &test_an_entry_too_large, 0, 2 },
+	{ &test_what_hashes_lead_to, 0, 3 },
+	{ &test_entries_of_one_state, 0, 1 },
 };
 
 SXT_SUITE(seen_file, set_up_seen_file, sxt_tear_down);
