@@ -277,11 +277,11 @@ typedef struct simidx_dedup_options {
 	    documents that were not added here, nor in runs with the same seen_file */
 	uint64_t unsearched_bytes;
 	/** With SIMIDX_DEDUP_LASTING, a file that keeps for the next run what tells which texts
-	    need no search, and what finds most copies before any: SIMIDX_DEDUP_SEEN_NAME in the directory of the index, or NULL. It is
-	    made for an index that is empty, and removed where it does not have all of the index,
-	    as when others have put documents into it; without it all texts of the next run are
-	    searched. It takes 40 to 150 bytes a text. Not with an index in an engine. Read by
-	    simidx_dedup_open() alone */
+	    need no search, and what finds most copies before any: SIMIDX_DEDUP_SEEN_NAME in the
+	    directory of the index, or NULL. It is made for an index that is empty, and removed
+	    where it does not have all of the index, as when others have put documents into it;
+	    without it all texts of the next run are searched. It takes 40 to 150 bytes a text.
+	    Not with an index in an engine. Read by simidx_dedup_open() alone */
 	const char *seen_file;
 } simidx_dedup_options;
 

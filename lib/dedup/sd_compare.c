@@ -202,7 +202,8 @@ int sd_find_lead(const simidx_dedup *dedup, const struct sd_item *item, struct s
 	    leads->n == SD_FIRST_MOST)
 		return 0;
 	do {
-		if (!sd_first_find(dedup->known.first, &item->sketch, &leads->at, &leads->hash, &id))
+		if (!sd_first_find(dedup->known.first, &item->sketch, &leads->at, &leads->hash,
+				   &id))
 			return 0;
 	} while (find_led(leads, id));
 	leads->of[leads->n] = (struct sd_candidate){ .id = id,

@@ -84,7 +84,7 @@ size_t sd_first_changed(const struct sd_first *first);
 /** Get the slots that have changed, as many as sd_first_changed() says, and forget the changes. */
 void sd_first_take_changed(struct sd_first *first, uint64_t *slot);
 
-/** Set a slot that a file has. It is left out where memory is used up. Returns 0 or SIMIDX_E_NOMEM. */
+/** Set a slot that a file has, unless memory is used up. Returns 0 or SIMIDX_E_NOMEM. */
 int sd_first_set(struct sd_first *first, uint64_t slot, simidx_error *err);
 
 /** All n slots. NULL: there are none yet. */

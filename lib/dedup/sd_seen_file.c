@@ -159,8 +159,8 @@ static int make_room(struct sd_seen_file *file, size_t n, simidx_error *err)
 }
 
 /* Add the next entry to what is known, if it is of this state of the index or of an earlier one.
-   *is_read: 0: it is of a later one, there is none, it is cut off or damaged, or it takes more memory
-   than `seen` may. */
+   *is_read: 0: it is of a later one, there is none, it is cut off or damaged, or it takes more
+   memory than `seen` may. */
 static int read_entry(struct sd_seen_file *file, uint64_t size, const struct sd_seen_state *state,
 		      const struct sd_known *known, int *is_read, simidx_error *err)
 {

@@ -148,8 +148,9 @@ int simidx_reader_find_id(simidx_reader *r, uint64_t id, simidx_match *out, simi
 }
 
 /*
- * A note that is there is that of a document: only fresh rows may have deleted it, as a merge removes
- * what deleted ones have left before the rows that say so. Where there is none, the document may be.
+ * A note that is there is that of a document: only fresh rows may have deleted it, as a merge
+ * removes what deleted ones have left before the rows that say so. Where there is none, the
+ * document may be.
  */
 static int find_note(const simidx_reader *r, uint64_t id, sx_slice *note, simidx_error *err)
 {
