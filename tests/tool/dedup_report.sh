@@ -39,21 +39,26 @@ run 1 "$dedup" --pairs --summary summary rows.jsonl
 tail -1 err | grep -q ' s: 3 pairs, 2 rejected$' || fail "the last line of --pairs: $(tail -1 err)"
 [ "$(of pairs)" = 3 ] || fail "--pairs: $(cat summary)"
 rm summary
-# Of three texts of 40 words the third is like the first: a hash leads to that, and no text is
-# searched. With a new --index the third one is, and all are once there are documents of an earlier
-# run.
+# Of three texts of 40 words the third is like the first: a hash leads to that, and the others are not searched. A
+# hash leads also to what an index remembers by a text or a sketch: to all rows of the next run.
 for n in 1 2 1; do
 	seq -f "$n%g" -s ' ' 40 | sed 's/.*/{"text":"&"}/'
 done >long.jsonl
 run 0 "$dedup" -q --stream --summary summary long.jsonl
 [ "$(of unsearched) $(of by_hash)" = '2 1' ] || fail "unsearched: $(cat summary)"
 rm summary
-run 0 "$dedup" -q --stream --summary summary --index ix long.jsonl
-[ "$(of unsearched) $(of by_hash)" = '2 0' ] || fail "unsearched with a new --index: $(cat summary)"
-rm summary
-run 0 "$dedup" -q --stream --summary summary --index ix long.jsonl
-[ "$(of unsearched)" = 0 ] || fail "unsearched with --index: $(cat summary)"
-rm summary
+for remember in sketch:1:3 text:1:3 fingerprint:0:0; do
+	how="--index ix-${remember%%:*} --remember ${remember%%:*}"
+	first=${remember#*:}
+	# shellcheck disable=SC2086
+	run 0 "$dedup" -q --stream --summary summary $how long.jsonl
+	[ "$(of unsearched) $(of by_hash)" = "2 ${first%:*}" ] || fail "unsearched, new $how: $(cat summary)"
+	rm summary
+	# shellcheck disable=SC2086
+	run 0 "$dedup" -q --stream --summary summary $how long.jsonl
+	[ "$(of unsearched) $(of by_hash)" = "0 ${first#*:}" ] || fail "unsearched, $how: $(cat summary)"
+	rm summary
+done
 # A run that fails has one, too.
 run 2 "$dedup" --bits 32 --summary summary rows.jsonl
 says '--bits is about bare fingerprints'
