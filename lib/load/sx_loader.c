@@ -127,6 +127,8 @@ static int open_old(simidx_loader *l, simidx_error *err)
 	if (l->options.fill)
 		create.fill = l->options.fill;
 	l->target.is_merge = 1;
+	if (info.puts != UINT64_MAX)
+		l->target.next_seq = info.puts - info.documents;
 	rc = sx_create_check(l->target.path, &create, err);
 	if (!rc)
 		rc = copy_create(l, &create, err);
@@ -456,10 +458,15 @@ static int write_header_again(simidx_loader *l, simidx_error *err)
 
 static int write_header(simidx_loader *l, simidx_error *err)
 {
+	const simidx_loader_report *report = &l->output.report;
 	sx_txn *txn = l->output.txn;
 	int rc;
 
 	l->output.header.next_id = l->next_id;
+	/* Numbers of rows go on, so that simidx_info.puts grows by what has come and stays. */
+	if (l->target.is_merge)
+		l->output.header.first_seq = l->output.header.next_seq =
+			l->target.next_seq + report->duplicates - report->left_out;
 	if (l->has_unknown_fp2) {
 		l->output.header.flags |= SX_FLAG_UNKNOWN_FP2;
 		l->output.header.unknown_fp2 = l->unknown_fp2;

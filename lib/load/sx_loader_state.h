@@ -37,6 +37,7 @@ typedef struct sx_loader_target {
 	int locked;
 	simidx_create_options create; /* of the new index; what it points to is owned */
 	int is_merge;                 /* the exchange replaces `old` */
+	uint64_t next_seq;            /* of `old`; 0 without ids */
 	simidx *index;                /* the new one, open in `dir` */
 } sx_loader_target;
 

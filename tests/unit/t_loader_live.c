@@ -10,6 +10,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
+#include <simidx_check.h>
 #include <simidx_info.h>
 #include <simidx_sketch.h>
 #include <simidx_walk.h>
@@ -409,6 +410,55 @@ START_TEST(test_loader_reserves_ids)
 }
 END_TEST
 
+/* simidx_info.puts: one more for each document that is loaded and stays, whatever it takes over. */
+START_TEST(test_loaded_documents_are_counted)
+{
+	static const struct {
+		uint64_t id;
+		unsigned policy, grows;
+	} loads[] = {
+		{ 3, SIMIDX_DUPLICATES_REJECT, 1 }, /* below the next id, which stays */
+		{ 3, SIMIDX_DUPLICATES_REJECT, 0 },
+		{ 3, SIMIDX_DUPLICATES_FIRST, 0 },
+		{ 3, SIMIDX_DUPLICATES_LAST, 1 },
+		{ 4, SIMIDX_DUPLICATES_LAST, 1 },
+	};
+	simidx *index = sxt_create(sxt_load_path, NULL);
+	simidx_writer *writer = sxt_writer(index, 0);
+	simidx_info before, after;
+	simidx_loader_report report;
+
+	for (uint64_t id = 10; id < 13; id++)
+		ck_assert_int_eq(t_put(writer, id, id, NULL), SIMIDX_OK);
+	sxt_commit(writer);
+	ck_assert_sx(simidx_writer_delete_id(writer, 11, &sxt_err), SIMIDX_OK);
+	sxt_commit(writer);
+	simidx_writer_close(writer);
+	for (size_t i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
+		simidx_doc doc = t_document(loads[i].id, 7, NULL);
+		simidx_loader *loader;
+
+		before = t_info(index);
+		simidx_close(index);
+		loader = sxt_loader(NULL, loads[i].policy, NULL);
+		ck_assert_sx(simidx_loader_put(loader, &doc, NULL, &sxt_err), SIMIDX_OK);
+		sxt_load_finish(loader, &report);
+		index = sxt_open(sxt_load_path, 0);
+		after = t_info(index);
+		ck_assert_uint_eq(after.next_id, 13);
+		ck_assert_uint_eq(after.fresh_rows, 0);
+		ck_assert_uint_eq(after.puts, before.puts + loads[i].grows);
+		sxt_check_sound(index);
+	}
+	before = t_info(index);
+	simidx_close(index);
+	ck_assert_sx(simidx_compact(sxt_load_path, NULL, NULL, NULL, &sxt_err), SIMIDX_OK);
+	index = sxt_open(sxt_load_path, 0);
+	ck_assert_uint_eq(t_info(index).puts, before.puts);
+	simidx_close(index);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_refused_rows_are_counted, 0, 1 },
 	{ &test_load_of_one_fingerprint, 0, 1 },
@@ -420,6 +470,7 @@ static const sxt_test tests[] = {
 	{ &test_mark_is_visible_with_commit, 0, 1 },
 	{ &test_rebuild_keeps_mark, 0, 1 },
 	{ &test_loader_reserves_ids, 0, 1 },
+	{ &test_loaded_documents_are_counted, 0, 1 },
 };
 
 SXT_SUITE(loader_live, sxt_load_set_up, sxt_load_tear_down);
