@@ -3,7 +3,8 @@
 
 /*
  * simidx_writer_put_if_new_many(): what simidx_writer_put_if_new() decides, document by document.
- * Two indexes are given the same documents, one by one and together.
+ * Two indexes are given the same documents, one by one and together; or one by one in both, and one
+ * is told before which they are going to be (simidx_writer_prefetch_if_new()).
  */
 
 #include <stdio.h>
@@ -222,6 +223,58 @@ static void pass_time(struct twins *t)
 	}
 }
 
+/* Ask for something else than was said. */
+static void change_query(struct twins *t, size_t i)
+{
+	simidx_query *query = &t->query[i];
+
+	switch (sxt_rng_below(&t->rng, 4)) {
+	case 0:
+		query->weights = query->weights ? NULL : t->weights[i];
+		query->probes = 0;
+		break;
+	case 1:
+		query->fp = any_fp(t);
+		break;
+	case 2:
+		t->weights[i][sxt_rng_below(&t->rng, 64)] ^= 16;
+		break;
+	default:
+		query->radius = (unsigned)sxt_rng_below(&t->rng, 8);
+	}
+}
+
+/* Say what is put next on one side, and put it on both; some not, and some in another way. */
+static void put_what_was_said(struct twins *t, size_t n)
+{
+	uint64_t last = sxt_rng_below(&t->rng, 3) ? n : sxt_rng_below(&t->rng, n + 1);
+
+	sxt_must_ok(simidx_writer_prefetch_if_new(t->writer[MANY], t->doc, t->query, n, &sxt_err));
+	for (size_t i = 0; i < last; i++) {
+		struct said said[SIDES];
+
+		if (!sxt_rng_below(&t->rng, 30))
+			pass_time(t);
+		if (!sxt_rng_below(&t->rng, 8))
+			continue;
+		if (!sxt_rng_below(&t->rng, 8))
+			change_query(t, i);
+		for (unsigned side = 0; side < SIDES; side++) {
+			simidx_match blocker;
+			uint64_t id;
+			int rc = simidx_writer_put_if_new(t->writer[side], &t->doc[i],
+							  &t->query[i], &id, &blocker, &sxt_err);
+
+			said[side] = said_of(rc, id, &blocker);
+		}
+		sxt_must_eq(said[MANY].code, said[SINGLE].code);
+		sxt_must_eq(said[MANY].id, said[SINGLE].id);
+		sxt_must_eq(said[MANY].blocker.id, said[SINGLE].blocker.id);
+		sxt_must_eq(said[MANY].blocker.distance, said[SINGLE].blocker.distance);
+		sxt_must(!strcmp(said[MANY].label, said[SINGLE].label));
+	}
+}
+
 static simidx *make_side(const struct twins *t, const char *path)
 {
 	/* Scans are not sorted; in sets as small as these they would be cheap. */
@@ -282,6 +335,25 @@ START_TEST(test_many_are_decided_as_one_by_one)
 	open_twins(&t, variant, (uint64_t)_i);
 	for (unsigned call = 0; call < (sxt_is_long() ? 400u : 40u); call++) {
 		put(&t, make_call(&t));
+		pass_time(&t);
+	}
+	for (unsigned side = 0; side < SIDES; side++)
+		sxt_commit(t.writer[side]);
+	ck_assert_uint_gt(t_info(t.index[MANY]).documents, 100);
+	ck_assert_uint_eq(t_info(t.index[MANY]).documents, t_info(t.index[SINGLE]).documents);
+	sxt_check_sound(t.index[MANY]);
+	close_twins(&t);
+}
+END_TEST
+
+START_TEST(test_what_was_said_before_changes_no_answer)
+{
+	const sxt_variant *variant = &variants[_i % (sizeof(variants) / sizeof(variants[0]))];
+	static struct twins t;
+
+	open_twins(&t, variant, 100 + (uint64_t)_i);
+	for (unsigned call = 0; call < (sxt_is_long() ? 400u : 40u); call++) {
+		put_what_was_said(&t, make_call(&t));
 		pass_time(&t);
 	}
 	for (unsigned side = 0; side < SIDES; side++)
@@ -387,6 +459,7 @@ END_TEST
 
 static const sxt_test tests[] = {
 	{ &test_many_are_decided_as_one_by_one, 0, 18 },
+	{ &test_what_was_said_before_changes_no_answer, 0, 12 },
 	{ &test_copies_in_one_call, 0, 1 },
 	{ &test_structs_of_other_versions, 0, 1 },
 };

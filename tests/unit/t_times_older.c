@@ -252,6 +252,7 @@ END_TEST
 /* ---- others between two transactions ---- */
 
 #define OTHERS 700
+#define COME 50 /* meanwhile */
 
 struct other {
 	simidx *index;
@@ -288,6 +289,10 @@ static void change_between(void *ctx, const char *phase, uint64_t done, uint64_t
 	doc.label_size = 5;
 	doc.time = CUT;
 	sxt_must_ok(simidx_writer_put(writer, &doc, NULL, &sxt_err));
+	/* More than were counted at the beginning. */
+	doc.label = NULL;
+	for (doc.id = OTHERS; doc.id < OTHERS + COME; doc.id++)
+		sxt_must_ok(simidx_writer_put(writer, &doc, NULL, &sxt_err));
 	sxt_commit(writer);
 	if (o->has_merged)
 		sxt_must_ok(simidx_writer_merge(writer, &sxt_err));
@@ -303,6 +308,7 @@ START_TEST(test_others_write_in_between)
 	simidx_match m;
 
 	index->tuning.older_deleted = 11;
+	index->tuning.older_seen = COME / 3;
 	on_one_fingerprint = 1; /* then postings are by id */
 	store(index, 0, OTHERS);
 	sxt_merge(index);
@@ -318,7 +324,7 @@ START_TEST(test_others_write_in_between)
 	sxt_must_ok(simidx_reader_find_label(reader, "again", 5, &m, &sxt_err));
 	ck_assert_uint_eq(m.id, 695);
 	ck_assert_uint_eq(m.time, CUT);
-	ck_assert_uint_eq(t_info(index).documents, OTHERS - count_old(0, OTHERS) + 2);
+	ck_assert_uint_eq(t_info(index).documents, OTHERS - count_old(0, OTHERS) + 2 + COME);
 	sxt_check_sound(index);
 	simidx_reader_close(reader);
 	simidx_writer_close(writer);
