@@ -238,6 +238,7 @@ unit_text = \
 	tests/unit/t_text_extract.c \
 	tests/unit/t_text_hashes.c \
 	tests/unit/t_text_least.c \
+	tests/unit/t_text_lists.c \
 	tests/unit/t_text_profile.c \
 	tests/unit/t_text_query.c \
 	tests/unit/t_text_struct.c
