@@ -179,6 +179,7 @@ unit_suites = \
 	tests/unit/t_index_pages.c \
 	tests/unit/t_index_write.c \
 	tests/unit/t_merge_due.c \
+	tests/unit/t_table_info.c \
 	tests/unit/t_index_moved.c \
 	tests/unit/t_index_header.c \
 	tests/unit/t_index_live.c \

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright the libsimidx authors */
+
+/*
+ * What simidx_get_table_info() tells of an index that has documents, labels and notes, merged and
+ * not: against what was put, and against what simidx_get_info() tells of the file.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/sxt_fixture.h"
+#include "support/sxt_index.h"
+
+#define MOST 16
+
+/* The sub-databases in their order, by name. */
+enum { T01, T02, T03, T04, POSTINGS, DOCS, FRESH, LABELS, BY_LABEL, NOTES, TABLES };
+
+static void read_all(simidx *index, simidx_table_info table[TABLES])
+{
+	simidx_table_info more = SIMIDX_TABLE_INFO_INIT;
+
+	for (unsigned i = 0; i < TABLES; i++) {
+		table[i] = (simidx_table_info)SIMIDX_TABLE_INFO_INIT;
+		sxt_must_ok(simidx_get_table_info(index, i, &table[i], &sxt_err));
+	}
+	sxt_must_sx(simidx_get_table_info(index, TABLES, &more, &sxt_err), SIMIDX_E_END);
+}
+
+/* Document number i: every third has a label, every fourth a note, two have one fingerprint. */
+static simidx_doc document(uint64_t i, char *label, char *note)
+{
+	simidx_doc doc = t_document(i, (i / 2) << 32 | i / 2, NULL);
+
+	memset(note, 'n', MOST);
+	if (i % 3 == 0) {
+		doc.label = label;
+		doc.label_size = (size_t)sprintf(label, "label %u", (unsigned)i);
+	}
+	if (i % 4 == 0) {
+		doc.note = note;
+		doc.note_size = 1 + i % MOST;
+	}
+	return doc;
+}
+
+/* Store documents [0, n), in this order or from the last to the first. */
+static simidx *make(const char *path, unsigned layout, uint64_t n, int backwards)
+{
+	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	char label[32], note[MOST];
+	simidx_writer *writer;
+	simidx *index;
+
+	create.layout = layout;
+	create.plan = "4x16";
+	create.flags = SIMIDX_CREATE_NOTES;
+	index = sxt_create(path, &create);
+	writer = sxt_writer(index, 0);
+	for (uint64_t i = 0; i < n; i++) {
+		simidx_doc doc = document(backwards ? n - 1 - i : i, label, note);
+
+		sxt_must_ok(simidx_writer_put(writer, &doc, NULL, &sxt_err));
+	}
+	sxt_commit(writer);
+	simidx_writer_close(writer);
+	return index;
+}
+
+START_TEST(test_entries_and_their_bytes)
+{
+	enum { N = 20000, PER_LABEL = 8, PER_NOTE = 8 + 4 }; /* their keys, and a checksum */
+	uint64_t labels = 0, label_bytes = 0, notes = 0, note_bytes = 0, pages = 0;
+	simidx *index = make(t_path, (unsigned)_i, N, 0);
+	simidx_table_info table[TABLES];
+	char label[32], note[MOST];
+	simidx_info info;
+
+	for (uint64_t i = 0; i < N; i++) {
+		simidx_doc doc = document(i, label, note);
+
+		labels += doc.label != NULL;
+		label_bytes += doc.label ? PER_LABEL + doc.label_size : 0;
+		notes += doc.note != NULL;
+		note_bytes += doc.note ? PER_NOTE + doc.note_size : 0;
+	}
+	read_all(index, table);
+	for (unsigned i = 0; i < TABLES; i++) {
+		uint64_t entries = i == FRESH ? N : i == LABELS ? labels : i == NOTES ? notes : 0;
+
+		ck_assert_uint_eq(table[i].entries, entries);
+		ck_assert_int_eq(table[i].pages != 0, entries != 0);
+		ck_assert_uint_eq(table[i].unknown_fp2, 0);
+	}
+	ck_assert_uint_eq(table[LABELS].bytes_used, label_bytes);
+	ck_assert_uint_eq(table[NOTES].bytes_used, note_bytes);
+	sxt_merge(index);
+	read_all(index, table);
+	info = t_info(index);
+	for (unsigned i = 0; i < TABLES; i++) {
+		static const uint64_t entries[] = { N / 2, N / 2, N / 2, N / 2, N, N, 0 };
+		int is_table = i < FRESH;
+
+		ck_assert_uint_eq(table[i].entries, i <= FRESH ? entries[i]
+						    : i == NOTES ? notes : labels);
+		/* In the rows layout, and of labels and notes always, each has a key of its own. */
+		if (_i == SIMIDX_LAYOUT_ROWS || !is_table)
+			ck_assert_uint_eq(table[i].keys, table[i].entries);
+		else
+			ck_assert_uint_lt(table[i].keys, table[i].entries / 10);
+		ck_assert_uint_eq(table[i].overflow_pages,
+				  _i == SIMIDX_LAYOUT_BLOCKS && is_table ? table[i].keys : 0);
+		ck_assert_uint_le(table[i].bytes_used, table[i].pages * info.page_bytes);
+		ck_assert_uint_ge(table[i].pages, table[i].overflow_pages);
+		pages += table[i].pages;
+	}
+	ck_assert_uint_eq(table[LABELS].bytes_used, label_bytes);
+	ck_assert_uint_eq(table[NOTES].bytes_used, note_bytes);
+	ck_assert_uint_eq(info.distinct, N / 2);
+	ck_assert_uint_eq(info.labels, labels);
+	ck_assert_uint_eq(info.notes, notes);
+	ck_assert_uint_le(info.used_bytes, info.file_bytes);
+	ck_assert_uint_eq(info.file_bytes % info.page_bytes, 0);
+	/* All but LMDB's own pages, the table of tables, and the header with the profile. */
+	ck_assert_uint_gt(info.used_bytes / info.page_bytes, pages);
+	ck_assert_uint_le(info.used_bytes / info.page_bytes, pages + 8);
+	simidx_close(index);
+}
+END_TEST
+
+/* The sum of the hashes of entries does not depend on their order, nor on the layout. */
+START_TEST(test_digests)
+{
+	char *other_path = sxt_path(t_dir, "other");
+	simidx *index = make(t_path, SIMIDX_LAYOUT_BLOCKS, 100, 0);
+	simidx *other = make(other_path, SIMIDX_LAYOUT_ROWS, 100, 1);
+	simidx_table_info a[TABLES], b[TABLES];
+
+	read_all(index, a);
+	for (unsigned i = 0; i < TABLES; i++)
+		ck_assert_uint_eq(a[i].digest, 0);
+	sxt_merge(index);
+	sxt_merge(other);
+	read_all(index, a);
+	read_all(other, b);
+	for (unsigned i = 0; i < TABLES; i++) {
+		ck_assert_uint_eq(a[i].digest, b[i].digest);
+		ck_assert_int_eq(a[i].digest != 0, i < FRESH);
+		if (i <= T04)
+			ck_assert_uint_eq(a[i].digest, a[T01].digest);
+	}
+	ck_assert_uint_eq(a[POSTINGS].digest, a[DOCS].digest); /* of the same two numbers */
+	simidx_close(other);
+	simidx_close(index);
+	free(other_path);
+}
+END_TEST
+
+static const sxt_test tests[] = {
+	{ &test_entries_and_their_bytes, 0, 2 },
+	{ &test_digests, 0, 1 },
+};
+
+SXT_SUITE(table_info, sxt_set_up_path, sxt_tear_down);
