@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_load.h>
+
 #include "support/sxt_fixture.h"
 #include "support/sxt_index.h"
 
@@ -158,9 +160,52 @@ START_TEST(test_digests)
 }
 END_TEST
 
+/* Of documents that a loader takes, and of others that are put where some lack it already. */
+START_TEST(test_second_fingerprints_that_are_not_known)
+{
+	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_table_info table = SIMIDX_TABLE_INFO_INIT;
+	simidx_doc doc = SIMIDX_DOC_INIT;
+	simidx_loader *loader;
+	simidx_writer *writer;
+	simidx *index;
+
+	create.flags = SIMIDX_CREATE_FP2;
+	create.plan = "4x16";
+	create.layout = (unsigned)_i;
+	sxt_must_ok(simidx_loader_open(t_path, &create, NULL, &loader, &sxt_err));
+	for (unsigned i = 0; i < 5; i++) {
+		doc.flags = i < 3 ? SIMIDX_DOC_FP2_UNKNOWN : SIMIDX_DOC_FP2;
+		sxt_must_ok(simidx_loader_put(loader, &doc, NULL, &sxt_err));
+	}
+	sxt_must_ok(simidx_loader_finish(loader, NULL, &sxt_err));
+	simidx_loader_close(loader);
+	index = sxt_open(t_path, 0);
+	writer = sxt_writer(index, 0);
+	for (unsigned i = 0; i < 9; i++) {
+		doc.flags = i < 2 ? SIMIDX_DOC_FP2_UNKNOWN : SIMIDX_DOC_FP2;
+		sxt_must_ok(simidx_writer_put(writer, &doc, NULL, &sxt_err));
+	}
+	sxt_commit(writer);
+	for (unsigned is_merged = 0; is_merged < 2; is_merged++) {
+		for (unsigned i = 0; i <= BY_LABEL; i++) {
+			uint64_t want = i == POSTINGS ? is_merged ? 5 : 3
+					: i == FRESH && !is_merged ? 2 : 0;
+
+			sxt_must_ok(simidx_get_table_info(index, i, &table, &sxt_err));
+			ck_assert_uint_eq(table.unknown_fp2, want);
+		}
+		sxt_merge(index);
+	}
+	simidx_writer_close(writer);
+	simidx_close(index);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_entries_and_their_bytes, 0, 2 },
 	{ &test_digests, 0, 1 },
+	{ &test_second_fingerprints_that_are_not_known, 0, 2 },
 };
 
 SXT_SUITE(table_info, sxt_set_up_path, sxt_tear_down);
