@@ -143,8 +143,8 @@ static int read_table(struct verify *v, const sx_table *table, struct tally *tal
 		rc = sx_table_walk_next(&walk, &local);
 		if (rc == SIMIDX_E_END)
 			break;
-		v->report.blocks++;
 		if (rc == SIMIDX_E_CORRUPT) {
+			v->report.blocks++;
 			tally->damaged = 1;
 			problem(v, table->name, "%s", local.text);
 			rc = walk.stuck ? SIMIDX_E_END : SIMIDX_OK;
@@ -152,6 +152,7 @@ static int read_table(struct verify *v, const sx_table *table, struct tally *tal
 		}
 		if (rc)
 			rc = sx_fail(v->err, rc, "%s", local.text);
+		v->report.blocks += table->layout == SIMIDX_LAYOUT_ROWS ? walk.rows.n : 1;
 		v->report.entries += walk.rows.n;
 		count_rows(tally, table, &walk.rows, &last_fp);
 		check_widths(v, table, &walk.rows);

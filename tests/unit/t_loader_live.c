@@ -321,7 +321,14 @@ START_TEST(test_mark_is_visible_with_commit)
 	sxt_commit(writer);
 	sxt_merge(index);
 	ck_assert_uint_eq(get_mark(index, mark, SIMIDX_OK), SIMIDX_MAX_MARK);
-	ck_assert_sx(simidx_get_mark(index, mark, 2, &n, &sxt_err), SIMIDX_OK);
+	/* Cut where there is less room: what has room is there, and nothing is behind it. */
+	for (size_t room = 0; room < 4; room++) {
+		memset(mark, '-', 4);
+		ck_assert_sx(simidx_get_mark(index, mark, room, &n, &sxt_err), SIMIDX_OK);
+		ck_assert_uint_eq(n, SIMIDX_MAX_MARK);
+		ck_assert_mem_eq(mark, &"xxx----"[3 - room], 4);
+	}
+	ck_assert_sx(simidx_get_mark(index, NULL, 0, &n, &sxt_err), SIMIDX_OK);
 	ck_assert_uint_eq(n, SIMIDX_MAX_MARK);
 	sxt_check_sound(index);
 	simidx_writer_close(writer);

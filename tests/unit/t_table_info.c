@@ -3,13 +3,15 @@
 
 /*
  * What simidx_get_table_info() tells of an index that has documents, labels and notes, merged and
- * not: against what was put, and against what simidx_get_info() tells of the file.
+ * not: against what was put, against what simidx_get_info() tells of the file, and against what
+ * simidx_verify() looks at.
  */
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <simidx_check.h>
 #include <simidx_load.h>
 
 #include "support/sxt_fixture.h"
@@ -160,6 +162,45 @@ START_TEST(test_digests)
 }
 END_TEST
 
+static void count(void *ctx, const simidx_problem *problem)
+{
+	(void)problem;
+	++*(unsigned *)ctx;
+}
+
+/* All blocks or rows of all tables but labels and notes, which have neither. */
+START_TEST(test_what_verify_looks_at)
+{
+	simidx_verify_report report = SIMIDX_VERIFY_REPORT_INIT;
+	simidx *index = make(t_path, (unsigned)_i, 3000, 0);
+	simidx_writer *writer = sxt_writer(index, 0);
+	simidx_table_info table[TABLES];
+	unsigned problems = 0;
+
+	sxt_merge(index);
+	for (uint64_t id = 5000; id < 5007; id++)
+		ck_assert_int_eq(t_put(writer, id, id, NULL), SIMIDX_OK);
+	sxt_must_ok(simidx_writer_delete_id(writer, 4, &sxt_err));
+	sxt_commit(writer);
+	read_all(index, table);
+	sxt_must_ok(simidx_verify(index, count, &problems, &report, &sxt_err));
+	for (unsigned i = 0; i < TABLES; i++) {
+		if (i == LABELS || i == NOTES)
+			continue;
+		report.blocks -= table[i].keys;
+		report.entries -= table[i].entries;
+	}
+	ck_assert_uint_eq(report.blocks, 0);
+	ck_assert_uint_eq(report.entries, 0);
+	ck_assert_uint_eq(report.documents, 3006);
+	ck_assert_uint_eq(report.problems, 0);
+	ck_assert_uint_eq(report.mended, 0);
+	ck_assert_uint_eq(problems, 0);
+	simidx_writer_close(writer);
+	simidx_close(index);
+}
+END_TEST
+
 /* Of documents that a loader takes, and of others that are put where some lack it already. */
 START_TEST(test_second_fingerprints_that_are_not_known)
 {
@@ -205,6 +246,7 @@ END_TEST
 static const sxt_test tests[] = {
 	{ &test_entries_and_their_bytes, 0, 2 },
 	{ &test_digests, 0, 1 },
+	{ &test_what_verify_looks_at, 0, 2 },
 	{ &test_second_fingerprints_that_are_not_known, 0, 2 },
 };
 
