@@ -114,7 +114,8 @@ int simidx_loader_open(const char *path, const simidx_create_options *create,
  *
  * @param source  an index with the same bits, flags and profile; stays open until the loader is
  *                closed
- * @return SIMIDX_OK; SIMIDX_E_MISMATCH, the text says in what; SIMIDX_E_STATE after a put
+ * @return SIMIDX_OK; SIMIDX_E_MISMATCH, the text says in what; SIMIDX_E_STATE after a put or
+ *         simidx_loader_finish()
  *
  * Cost: that of simidx_walk_open(); the documents are read by simidx_loader_finish().
  */
@@ -155,7 +156,8 @@ int simidx_loader_expect(simidx_loader *loader, uint64_t documents, uint64_t lab
  *
  * @param data  `size` bytes, copied
  * @param size  1..SIMIDX_MAX_MARK
- * @return SIMIDX_OK; SIMIDX_E_RANGE when it is too long or empty
+ * @return SIMIDX_OK; SIMIDX_E_RANGE when it is too long or empty; SIMIDX_E_STATE after
+ *         simidx_loader_finish()
  */
 int simidx_loader_set_mark(simidx_loader *loader, const void *data, size_t size,
 			   simidx_error *err) SIMIDX_CHECK_RESULT;
@@ -165,7 +167,8 @@ int simidx_loader_set_mark(simidx_loader *loader, const void *data, size_t size,
  * after this call and have no id get `next_id` or a larger one, too.
  *
  * @return SIMIDX_OK, also where the next id is larger already; SIMIDX_E_RANGE;
- *         SIMIDX_E_UNSUPPORTED for an index without ids
+ *         SIMIDX_E_UNSUPPORTED for an index without ids; SIMIDX_E_STATE after
+ *         simidx_loader_finish()
  */
 int simidx_loader_reserve_ids(simidx_loader *loader, uint64_t next_id,
 			      simidx_error *err) SIMIDX_CHECK_RESULT;

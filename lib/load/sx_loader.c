@@ -318,7 +318,9 @@ int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
 	sx_err_clear(err);
 	if (!l || !source || l->sources.n == SX_MAX_SOURCES)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_add_index: bad loader or source");
-	rc = sx_index_need(source, SX_HAS_TABLES, err);
+	rc = sx_loader_check_open(l, err);
+	if (!rc)
+		rc = sx_index_need(source, SX_HAS_TABLES, err);
 	if (rc)
 		return rc;
 	if (l->n_rows)
@@ -361,10 +363,9 @@ int simidx_loader_add_index(simidx_loader *l, simidx *source, simidx_error *err)
 
 static int check_put(const simidx_loader *l, const simidx_doc *doc, simidx_error *err)
 {
-	if (l->broken)
-		return sx_fail(err, SIMIDX_E_STATE,
-			       "the loader can only be closed, as an earlier call failed");
-	return sx_documents_check(l->target.index, doc, err);
+	int rc = sx_loader_check_open(l, err);
+
+	return rc ? rc : sx_documents_check(l->target.index, doc, err);
 }
 
 static int put(simidx_loader *l, const simidx_doc *doc, uint64_t *id, simidx_error *err)
@@ -417,9 +418,14 @@ int simidx_loader_put(simidx_loader *l, const simidx_doc *given, uint64_t *id, s
 
 int simidx_loader_set_mark(simidx_loader *l, const void *data, size_t size, simidx_error *err)
 {
+	int rc;
+
 	sx_err_clear(err);
 	if (!l)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_set_mark: loader is NULL");
+	rc = sx_loader_check_open(l, err);
+	if (rc)
+		return rc;
 	return sx_meta_set_mark(&l->output.mark, data, size, "simidx_loader_set_mark", err);
 }
 
@@ -430,7 +436,9 @@ int simidx_loader_reserve_ids(simidx_loader *l, uint64_t next_id, simidx_error *
 	sx_err_clear(err);
 	if (!l)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_reserve_ids: loader is NULL");
-	rc = sx_documents_check_next_id(l->target.index, next_id, err);
+	rc = sx_loader_check_open(l, err);
+	if (!rc)
+		rc = sx_documents_check_next_id(l->target.index, next_id, err);
 	if (!rc && next_id > l->next_id)
 		l->next_id = next_id;
 	return rc;
@@ -550,9 +558,9 @@ int simidx_loader_finish(simidx_loader *l, simidx_loader_report *report, simidx_
 	sx_err_clear(err);
 	if (!l || (report && !sx_struct_begin(report, sizeof(size_t), &own, sizeof(own))))
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_finish: bad loader or report");
-	if (l->broken)
-		return sx_fail(err, SIMIDX_E_STATE,
-			       "the loader can only be closed: it is finished, or a call failed");
+	rc = sx_loader_check_open(l, err);
+	if (rc)
+		return rc;
 	l->broken = 1; /* once only, whatever comes of it */
 	l->wait_ms = l->options.wait_ms;
 	rc = build(l, err);

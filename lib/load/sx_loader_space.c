@@ -161,13 +161,14 @@ int simidx_loader_expect(simidx_loader *l, uint64_t documents, uint64_t label_by
 {
 	struct needs needs = { 0 };
 	uint64_t n, there;
+	int rc;
 
 	sx_err_clear(err);
 	if (!l)
 		return sx_fail(err, SIMIDX_E_ARG, "simidx_loader_expect: loader is NULL");
-	if (l->broken)
-		return sx_fail(err, SIMIDX_E_STATE,
-			       "the loader can only be closed: it is finished, or a call failed");
+	rc = sx_loader_check_open(l, err);
+	if (rc)
+		return rc;
 	if (documents > SIMIDX_MAX_ID || label_bytes > SIMIDX_MAX_ID)
 		return sx_fail(err, SIMIDX_E_RANGE, "more documents than there are ids");
 	n = l->sources.documents + documents;

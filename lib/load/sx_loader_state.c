@@ -21,6 +21,14 @@ int sx_loader_check_stop(const simidx_loader *l, simidx_error *err)
 	return SIMIDX_OK;
 }
 
+int sx_loader_check_open(const simidx_loader *l, simidx_error *err)
+{
+	if (l->broken)
+		return sx_fail(err, SIMIDX_E_STATE,
+			       "the loader can only be closed: it is finished, or a call failed");
+	return SIMIDX_OK;
+}
+
 int sx_loader_blame(const simidx_loader *l, size_t i, int rc, simidx_error *err)
 {
 	simidx_error told;

@@ -97,6 +97,9 @@ struct simidx_loader {
 /** SIMIDX_E_STOPPED if the caller asks for it. */
 int sx_loader_check_stop(const simidx_loader *loader, simidx_error *err);
 
+/** SIMIDX_E_STATE if it was finished, or an earlier call has failed. */
+int sx_loader_check_open(const simidx_loader *loader, simidx_error *err);
+
 /** Put the path of source `i` in front of an error that says that it is damaged; returns rc. */
 int sx_loader_blame(const simidx_loader *loader, size_t i, int rc, simidx_error *err);
 

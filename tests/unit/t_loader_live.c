@@ -45,10 +45,15 @@ START_TEST(test_refused_rows_are_counted)
 	ck_assert_sx(simidx_loader_finish(loader, &report, &sxt_err), SIMIDX_E_ARG);
 	ck_assert_sx(simidx_loader_finish(loader, NULL, &sxt_err), SIMIDX_E_STATE);
 	ck_assert_sx(simidx_loader_put(loader, &doc, NULL, &sxt_err), SIMIDX_E_STATE);
+	ck_assert_sx(simidx_loader_expect(loader, 1, 1, &sxt_err), SIMIDX_E_STATE);
+	ck_assert_sx(simidx_loader_set_mark(loader, "1", 1, &sxt_err), SIMIDX_E_STATE);
+	ck_assert_sx(simidx_loader_reserve_ids(loader, 99, &sxt_err), SIMIDX_E_STATE);
+	index = sxt_open(sxt_load_path, 0);
+	ck_assert_sx(simidx_loader_add_index(loader, index, &sxt_err), SIMIDX_E_STATE);
 	simidx_loader_close(loader);
 	ck_assert_uint_eq(heard.n, 1);
 	ck_assert(heard.rejected[4]);
-	index = sxt_open(sxt_load_path, 0);
+	ck_assert_uint_eq(t_info(index).next_id, 6);
 	sxt_check_sound(index);
 	simidx_close(index);
 }
