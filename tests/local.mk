@@ -187,6 +187,7 @@ unit_suites = \
 	tests/unit/t_index_bad.c \
 	tests/unit/t_index_damage.c \
 	tests/unit/t_clusters.c \
+	tests/unit/t_clusters_order.c \
 	tests/unit/t_join.c \
 	tests/unit/t_join_delivery.c \
 	tests/unit/t_join_memory.c \

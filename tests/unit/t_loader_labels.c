@@ -13,6 +13,7 @@
 #include <simidx_sketch.h>
 #include <simidx_walk.h>
 
+#include "support/sxt_index.h"
 #include "support/sxt_load.h"
 
 /* Sorters have 8 MiB each here, half of it for records of up to 40 bytes: they spill. */
@@ -217,10 +218,75 @@ START_TEST(test_labels_of_the_same_hash)
 }
 END_TEST
 
+/* Two indexes that share a label or an id, and nothing is put. */
+START_TEST(test_labels_of_indexes_alone)
+{
+	static const struct {
+		unsigned policy, n;
+		uint64_t stay[5];
+	} cases[] = {
+		{ SIMIDX_DUPLICATES_REJECT, 5, { 1, 2, 5, 4, 7 } },
+		{ SIMIDX_DUPLICATES_FIRST, 5, { 1, 2, 5, 4, 7 } },
+		{ SIMIDX_DUPLICATES_LAST, 5, { 3, 2, 6, 4, 7 } },
+	};
+	static const char *const labels[] = { "in both", "first", "again", "second", NULL };
+	simidx *index = sxt_create(sxt_load_path, NULL), *other = sxt_create(sxt_load_other, NULL);
+	simidx_writer *writer = sxt_writer(index, 0), *writer2 = sxt_writer(other, 0);
+	sxt_heard heard;
+	simidx_loader_report report;
+	simidx_loader *loader;
+	simidx_reader *reader;
+	simidx_match match;
+
+	ck_assert_int_eq(t_put(writer, 1, 1, "in both"), SIMIDX_OK);
+	ck_assert_int_eq(t_put(writer, 2, 2, "first"), SIMIDX_OK);
+	ck_assert_int_eq(t_put(writer, 5, 5, "again"), SIMIDX_OK);
+	ck_assert_int_eq(t_put(writer, 7, 7, NULL), SIMIDX_OK);
+	sxt_commit(writer);
+	ck_assert_int_eq(t_put(writer2, 3, 3, "in both"), SIMIDX_OK);
+	ck_assert_int_eq(t_put(writer2, 4, 4, "second"), SIMIDX_OK);
+	ck_assert_int_eq(t_put(writer2, 6, 6, "again"), SIMIDX_OK);
+	ck_assert_int_eq(t_put(writer2, 7, 17, NULL), SIMIDX_OK);
+	sxt_commit(writer2);
+	simidx_writer_close(writer2);
+	simidx_writer_close(writer);
+	simidx_close(index);
+	loader = sxt_loader(NULL, cases[_i].policy, &heard);
+	ck_assert_sx(simidx_loader_add_index(loader, other, &sxt_err), SIMIDX_OK);
+	sxt_load_finish(loader, &report);
+	ck_assert_uint_eq(report.documents, cases[_i].n);
+	ck_assert_uint_eq(report.distinct, cases[_i].n);
+	ck_assert_uint_eq(report.duplicates, 3);
+	ck_assert_uint_eq(report.left_out, 0);
+	ck_assert_uint_eq(heard.n, 0);
+	index = sxt_open(sxt_load_path, 0);
+	reader = sxt_reader(index);
+	for (unsigned i = 0; i < cases[_i].n; i++) {
+		uint64_t id = cases[_i].stay[i];
+
+		if (labels[i])
+			sxt_must_ok(simidx_reader_find_label(reader, labels[i], strlen(labels[i]),
+							     &match, &sxt_err));
+		else
+			sxt_must_ok(simidx_reader_find_id(reader, id, &match, &sxt_err));
+		ck_assert_uint_eq(match.id, id);
+		ck_assert_uint_eq(match.fp,
+				  id == 7 && cases[_i].policy == SIMIDX_DUPLICATES_LAST ? 17 : id);
+	}
+	ck_assert_uint_eq(t_info(index).labels, 4);
+	ck_assert_uint_eq(t_info(index).next_id, 8);
+	sxt_check_sound(index);
+	simidx_reader_close(reader);
+	simidx_close(index);
+	simidx_close(other);
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_many_labels, 0, 3 },
 	{ &test_stop_while_labels_are_sorted, 0, 1 },
 	{ &test_labels_of_the_same_hash, 0, 3 },
+	{ &test_labels_of_indexes_alone, 0, 3 },
 };
 
 SXT_SUITE(loader_labels, sxt_load_set_up, sxt_load_tear_down);
