@@ -415,29 +415,32 @@ END_TEST
 
 START_TEST(test_sources_of_other_form_are_refused)
 {
-	static const sxt_form odd[] = {
-		{ "4x16", 0, 0, 32, 0 },
-		{ "4x16", 0, SIMIDX_CREATE_FP2, 64, 0 },
-		{ "4x16", 0, SIMIDX_CREATE_NO_IDS, 64, 0 },
+	static const struct {
+		sxt_form form;
+		const char *profile, *says;
+	} odd[] = {
+		{ { "4x16", 0, 0, 32, 0 }, NULL, "another number of bits" },
+		{ { "4x16", 0, SIMIDX_CREATE_FP2, 64, 0 }, NULL, "columns (second fingerprints)" },
+		{ { "4x16", 0, SIMIDX_CREATE_NO_IDS, 64, 0 }, NULL, "other columns (ids)" },
+		{ { "4x16", 0, SIMIDX_CREATE_TIMES, 64, 0 }, NULL, "other columns (times)" },
+		{ { "4x16", 0, SIMIDX_CREATE_NOTES, 64, 0 }, NULL, "other columns (notes)" },
+		{ { "4x16", 0, 0, 64, 0 }, "words99 v1 bits=64", "another profile" },
 	};
-	simidx_create_options create = sxt_create_of(&sxt_forms[0]), texts = create;
+	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
 	simidx_loader *loader = sxt_loader(&create, 0, NULL);
 	simidx_doc doc = SIMIDX_DOC_INIT;
 	simidx *source;
 
-	for (int i = 0; i < 3; i++) {
-		simidx_create_options o = sxt_create_of(&odd[i]);
+	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+		simidx_create_options o = sxt_create_of(&odd[i].form);
 
+		o.profile = odd[i].profile;
 		source = sxt_create(sxt_load_other, &o);
 		ck_assert_sx(simidx_loader_add_index(loader, source, &sxt_err), SIMIDX_E_MISMATCH);
+		ck_assert_ptr_nonnull(strstr(sxt_err.text, odd[i].says));
 		simidx_close(source);
 		sxt_remove(sxt_load_other);
 	}
-	texts.profile = "words99 v1 bits=64";
-	source = sxt_create(sxt_load_other, &texts);
-	ck_assert_sx(simidx_loader_add_index(loader, source, &sxt_err), SIMIDX_E_MISMATCH);
-	simidx_close(source);
-	sxt_remove(sxt_load_other);
 	source = sxt_create(sxt_load_other, &create);
 	ck_assert_sx(simidx_loader_put(loader, &doc, NULL, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(simidx_loader_add_index(loader, source, &sxt_err), SIMIDX_E_STATE);
@@ -447,12 +450,47 @@ START_TEST(test_sources_of_other_form_are_refused)
 }
 END_TEST
 
+/* Whose check texts have other fingerprints, of those texts were made in another way. */
+START_TEST(test_check_texts_of_sources)
+{
+	static const uint64_t fps[] = { 1, 2, 1, 3, 1, 2, 4 };
+	static const struct {
+		size_t at, n;
+		int code;
+	} cases[] = {
+		{ 0, 2, SIMIDX_OK },          { 2, 2, SIMIDX_E_MISMATCH },
+		{ 0, 1, SIMIDX_E_MISMATCH },  { 0, 0, SIMIDX_E_MISMATCH },
+		{ 4, 3, SIMIDX_E_MISMATCH },  { 4, 2, SIMIDX_OK },
+	};
+	simidx_create_options create = sxt_create_of(&sxt_forms[0]);
+	simidx_loader *loader;
+	simidx *source;
+
+	create.profile = "words99 v1 bits=64";
+	create.check_fps = fps;
+	create.n_check_fps = 2;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		simidx_create_options other = create;
+
+		loader = sxt_loader(&create, 0, NULL);
+		other.check_fps = fps + cases[i].at;
+		other.n_check_fps = cases[i].n;
+		source = sxt_create(sxt_load_other, &other);
+		ck_assert_sx(simidx_loader_add_index(loader, source, &sxt_err), cases[i].code);
+		simidx_loader_close(loader);
+		simidx_close(source);
+		sxt_remove(sxt_load_other);
+	}
+}
+END_TEST
+
 static const sxt_test tests[] = {
 	{ &test_loads_equal_the_model, 0, SXT_N_FORMS },
 	{ &test_policies_for_duplicates, 0, 6 },
 	{ &test_merge_with_an_index, 0, 12 },
 	{ &test_shards_make_one_index, 0, 12 },
 	{ &test_sources_of_other_form_are_refused, 0, 1 },
+	{ &test_check_texts_of_sources, 0, 1 },
 };
 
 SXT_SUITE(loader, sxt_load_set_up, sxt_load_tear_down);
