@@ -222,6 +222,16 @@ START_TEST(test_expected_size_must_fit)
 	ck_assert_sx(simidx_loader_expect(loader, 1, (uint64_t)1 << 60, &sxt_err),
 		     SIMIDX_E_NO_SPACE);
 	ck_assert_sx(simidx_loader_expect(loader, UINT64_MAX, 0, &sxt_err), SIMIDX_E_RANGE);
+	ck_assert_sx(simidx_loader_expect(loader, SIMIDX_MAX_ID + 1, 0, &sxt_err), SIMIDX_E_RANGE);
+	ck_assert_sx(simidx_loader_expect(loader, 0, SIMIDX_MAX_ID + 1, &sxt_err), SIMIDX_E_RANGE);
+	/* No number of bytes is so large that it looks small. */
+	for (uint64_t n = SIMIDX_MAX_ID; n >= (uint64_t)1 << 50; n /= 2) {
+		sxt_must_sx(simidx_loader_expect(loader, n, 0, &sxt_err), SIMIDX_E_NO_SPACE);
+		sxt_must_sx(simidx_loader_expect(loader, 0, n, &sxt_err), SIMIDX_E_NO_SPACE);
+		sxt_must_sx(simidx_loader_expect(loader, n, n, &sxt_err), SIMIDX_E_NO_SPACE);
+		sxt_must_sx(simidx_loader_expect(loader, n, SIMIDX_MAX_ID, &sxt_err),
+			    SIMIDX_E_NO_SPACE);
+	}
 	/* It changes nothing. */
 	ck_assert_sx(simidx_loader_finish(loader, NULL, &sxt_err), SIMIDX_OK);
 	ck_assert_sx(simidx_loader_expect(loader, 1, 0, &sxt_err), SIMIDX_E_STATE);
