@@ -230,6 +230,7 @@ unit_text = \
 	tests/unit/t_dedup_long.c \
 	tests/unit/t_dedup_nearest.c \
 	tests/unit/t_dedup_refused.c \
+	tests/unit/t_dedup_counts.c \
 	tests/unit/t_dedup_crowd.c \
 	tests/unit/t_dedup_turns.c \
 	tests/unit/t_dedup_unsearched.c \
