@@ -327,14 +327,14 @@ static const sxt_variant variants[] = {
 	{ "10x26", SIMIDX_LAYOUT_BLOCKS, SIMIDX_CREATE_TIMES },
 };
 
-START_TEST(test_many_are_decided_as_one_by_one)
+/* Let calls and other things follow each other, and compare what both sides have in the end. */
+static void run_twins(int i, uint64_t seed, void (*do_call)(struct twins *t, size_t n))
 {
-	const sxt_variant *variant = &variants[_i % (sizeof(variants) / sizeof(variants[0]))];
 	static struct twins t;
 
-	open_twins(&t, variant, (uint64_t)_i);
+	open_twins(&t, &variants[(size_t)i % (sizeof(variants) / sizeof(variants[0]))], seed);
 	for (unsigned call = 0; call < (sxt_is_long() ? 400u : 40u); call++) {
-		put(&t, make_call(&t));
+		do_call(&t, make_call(&t));
 		pass_time(&t);
 	}
 	for (unsigned side = 0; side < SIDES; side++)
@@ -344,24 +344,16 @@ START_TEST(test_many_are_decided_as_one_by_one)
 	sxt_check_sound(t.index[MANY]);
 	close_twins(&t);
 }
+
+START_TEST(test_many_are_decided_as_one_by_one)
+{
+	run_twins(_i, (uint64_t)_i, put);
+}
 END_TEST
 
 START_TEST(test_what_was_said_before_changes_no_answer)
 {
-	const sxt_variant *variant = &variants[_i % (sizeof(variants) / sizeof(variants[0]))];
-	static struct twins t;
-
-	open_twins(&t, variant, 100 + (uint64_t)_i);
-	for (unsigned call = 0; call < (sxt_is_long() ? 400u : 40u); call++) {
-		put_what_was_said(&t, make_call(&t));
-		pass_time(&t);
-	}
-	for (unsigned side = 0; side < SIDES; side++)
-		sxt_commit(t.writer[side]);
-	ck_assert_uint_gt(t_info(t.index[MANY]).documents, 100);
-	ck_assert_uint_eq(t_info(t.index[MANY]).documents, t_info(t.index[SINGLE]).documents);
-	sxt_check_sound(t.index[MANY]);
-	close_twins(&t);
+	run_twins(_i, 100 + (uint64_t)_i, put_what_was_said);
 }
 END_TEST
 
