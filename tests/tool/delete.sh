@@ -84,6 +84,11 @@ refused 'one of --older-than, --id and --label says what is deleted' ix
 refused 'one of --older-than, --id and --label says what is deleted' ix 1
 refused 'one of --older-than, --id and --label says what is deleted' ix --id --label 1
 refused 'one of --older-than, --id and --label says what is deleted' ix --id --older-than 1d 1
+# What says already what is deleted needs no example of something else.
+refused 'one of --older-than' ix
+says "Try 'simidx-query delete INDEX --label LABEL', or 'simidx-query delete --help'."
+refused "--older-than: expected 30d" ix --older-than soon
+says "Try 'simidx-query delete --help'."
 refused 'KEY is missing' ix --label
 refused "--older-than DATE is all that is asked for, such as 30d; '1' does not fit" ix --older-than 1d 1
 refused '--dry-run goes with --older-than' ix --dry-run --id 1

@@ -328,7 +328,7 @@ static int check(const struct qr_context *ctx)
 {
 	int n = ctx->n_operands;
 
-	if (!n && !options.id && !options.label)
+	if (!n && !options.id && !options.label && !options.older_than)
 		tl_example_is("simidx-query delete INDEX --label LABEL");
 	if (options.id + options.label + (options.older_than != NULL) != 1)
 		return tl_usage_error("one of --older-than, --id and --label says what is deleted; "
