@@ -182,7 +182,7 @@ run 2 "$load" f bad.npy
 says "simidx-load: bad.npy:3: ends at byte $((size - 3)), inside record 3"
 head -c $((size - 8)) array1.npy >bad.npy
 run 2 "$load" f bad.npy
-says "simidx-load: bad.npy:2: ends at byte $((size - 8)), 1 numbers before the last"
+says "simidx-load: bad.npy:2: ends at byte $((size - 8)), 1 number before the last"
 { cat array1.npy; printf x; } >bad.npy
 run 2 "$load" f bad.npy
 says "simidx-load: bad.npy:3: goes on at byte $size, after the last number"

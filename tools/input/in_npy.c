@@ -192,9 +192,9 @@ static enum in_result next_npy(struct in_reader *reader, struct in_row *row)
 	rc = in_next_bytes(reader, sizeof(uint64_t), &bytes);
 	if (rc == IN_END)
 		return in_fail(reader, IN_FATAL,
-			       "ends at byte %llu, %llu numbers before the last",
+			       "ends at byte %llu, %llu number%s before the last",
 			       (unsigned long long)reader->lines.filled,
-			       (unsigned long long)array->left);
+			       (unsigned long long)array->left, array->left == 1 ? "" : "s");
 	if (rc != IN_ROW)
 		return rc;
 	array->left--;
