@@ -175,4 +175,15 @@ is times true
 lacks notes
 run 0 "$query" stats more
 grep -qx 'times  *yes' out || fail 'no times'
+# There is a next id where there are ids, and one that is left.
+run 0 "$load" -q -F lines --ids none bare - <<<12
+run 0 "$query" stats bare
+grep -qx 'next id  *-' out || fail "a next id without ids: $(grep '^next' out)"
+run 0 "$query" --json stats bare
+lacks next_id
+run 0 "$load" -q -F tsv full - <<<'9223372036854775807	12'
+run 0 "$query" stats full
+grep -qx 'next id  *-' out || fail "an id above the largest: $(grep '^next' out)"
+run 0 "$query" --json stats full
+is next_id null
 finish

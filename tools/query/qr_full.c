@@ -30,16 +30,6 @@ static void put_check_fps(struct tl_json *json, const simidx_info *info)
 	tl_json_close(json, ']');
 }
 
-static void put_next_id(struct tl_json *json, const simidx_info *info)
-{
-	if (info->flags & SIMIDX_CREATE_NO_IDS)
-		return;
-	if (info->next_id > SIMIDX_MAX_ID)
-		tl_json_null(json, "next_id");
-	else
-		tl_json_unsigned(json, "next_id", info->next_id);
-}
-
 int qr_full_first(const simidx_info *info, const struct qr_mark *mark)
 {
 	struct tl_json json = tl_json_line(stdout);
@@ -62,7 +52,7 @@ int qr_full_first(const simidx_info *info, const struct qr_mark *mark)
 	}
 	tl_json_bytes(&json, "profile", info->profile, strlen(info->profile));
 	put_check_fps(&json, info);
-	put_next_id(&json, info);
+	qr_json_next_id(&json, info);
 	tl_json_unsigned(&json, "documents", info->documents);
 	if (!(info->flags & SIMIDX_CREATE_NO_IDS))
 		tl_json_unsigned(&json, "labels", info->labels);

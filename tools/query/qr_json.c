@@ -14,6 +14,16 @@ int qr_json_end(struct tl_json *json)
 	return qr_print_failed(json->out);
 }
 
+void qr_json_next_id(struct tl_json *json, const simidx_info *info)
+{
+	if (info->flags & SIMIDX_CREATE_NO_IDS)
+		return;
+	if (info->next_id > SIMIDX_MAX_ID)
+		tl_json_null(json, "next_id");
+	else
+		tl_json_unsigned(json, "next_id", info->next_id);
+}
+
 void qr_json_fingerprint(struct tl_json *json, const char *key, uint64_t fp, unsigned bits)
 {
 	char text[QR_FP_SIZE];

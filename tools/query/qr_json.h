@@ -25,6 +25,9 @@ void qr_json_extent(struct tl_json *json, const struct qr_query *query,
 /** A member that is a fingerprint. */
 void qr_json_fingerprint(struct tl_json *json, const char *key, uint64_t fp, unsigned bits);
 
+/** The next id of an index: null where no id is left; no member where there are no ids. */
+void qr_json_next_id(struct tl_json *json, const simidx_info *info);
+
 /** What a query found, or a piece of it; as qr_print_results(). */
 int qr_json_results(FILE *out, const struct qr_context *ctx, const struct qr_query *query,
 		    const simidx_results *results, int begun);

@@ -132,7 +132,8 @@ static void print_info(const struct qr_context *ctx, uint64_t unknown)
 		print_count("fresh rows", info->fresh_rows);
 	}
 	print_count("labels", info->labels);
-	print_count("next id", info->next_id);
+	qr_print_word("next id",
+		      info->next_id > SIMIDX_MAX_ID ? "-" : tl_term_count(info->next_id));
 	print_count("bits", info->bits);
 	qr_print_word("plan", info->plan);
 	if (!tl_path_is_uri(ctx->path)) {
@@ -224,7 +225,7 @@ static void put_info(struct tl_json *json, const simidx_info *info, int has_file
 		tl_json_unsigned(json, "fresh_rows", info->fresh_rows);
 	}
 	tl_json_unsigned(json, "labels", info->labels);
-	tl_json_unsigned(json, "next_id", info->next_id);
+	qr_json_next_id(json, info);
 	tl_json_unsigned(json, "bits", info->bits);
 	tl_json_string(json, "plan", info->plan);
 	if (has_file) {
@@ -339,9 +340,10 @@ static const struct tl_option rows[] = {
 	{ TL_SECTION("JSON") },
 	{ TL_PARAGRAPH("With --json: one object. Its members are documents, distinct (different "
 		       "fingerprints in the tables), fresh_rows (changes that a merge has not yet "
-		       "moved into the tables; every search finds them), labels, next_id, bits, "
-		       "plan, layout, fill, ids, fp2, times (true where documents have times), "
-		       "notes (documents with a note, in an index that keeps notes), unknown_fp2 "
+		       "moved into the tables; every search finds them), labels, next_id (null "
+		       "where no id is left; without ids there is none), bits, plan, layout, "
+		       "fill, ids, fp2, times (true where documents have times), notes "
+		       "(documents with a note, in an index that keeps notes), unknown_fp2 "
 		       "(documents whose second fingerprint repair has not found), profile (how "
 		       "texts become fingerprints), durability (the setting of a server by which "
 		       "what is stored lasts, where it tells one), format, file_bytes, used_bytes, "
