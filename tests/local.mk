@@ -31,11 +31,12 @@ AM_TESTS_ENVIRONMENT += SX_ZSTD=1; export SX_ZSTD;
 endif
 
 # Scripts run by their first line.
-TEST_EXTENSIONS = .sh
+TEST_EXTENSIONS = .sh .txt
 # What hangs fails, and the others go on: seconds that one may take; 0 = any.
 TEST_LIMIT = 1200
 LOG_COMPILER = timeout --foreground -k 9 $(TEST_LIMIT)
 SH_LOG_COMPILER = $(LOG_COMPILER)
+TXT_LOG_COMPILER = $(LOG_COMPILER) $(srcdir)/tests/transcripts/run.sh
 
 # ---------------------------------------------------------------------------------------------
 # Unit tests: one program, linked with all objects of the libraries; and programs of their own
@@ -529,12 +530,23 @@ tool_tests = \
 	tests/tool/verify.sh \
 	tests/tool/written.sh
 
-TESTS += $(build_tests) $(tool_tests) tests/engine/conditions.sh tests/engine/uncommitted.sh \
+# Commands and all that they print; tests/transcripts/run.sh says how they are written.
+transcripts = \
+	tests/transcripts/get-delete.txt \
+	tests/transcripts/load-formats.txt \
+	tests/transcripts/load-modes.txt \
+	tests/transcripts/load-refusals.txt \
+	tests/transcripts/pairs-clusters.txt \
+	tests/transcripts/search-queries.txt \
+	tests/transcripts/search.txt \
+	tests/transcripts/stats-verify-copies.txt
+
+TESTS += $(build_tests) $(tool_tests) $(transcripts) tests/engine/conditions.sh tests/engine/uncommitted.sh \
 	tests/unit/word_breaks.sh
-EXTRA_DIST += $(build_tests) $(tool_tests) tests/build/rooms \
+EXTRA_DIST += $(build_tests) $(tool_tests) $(transcripts) tests/build/rooms \
 	tests/build/sessions.sh \
 	tests/engine/conditions.sh tests/engine/uncommitted.sh \
-	tests/tool/propose.zsh tests/tool/tool_lib.sh tests/unit/word_breaks.sh
+	tests/tool/propose.zsh tests/tool/tool_lib.sh tests/transcripts/run.sh tests/unit/word_breaks.sh
 
 # What the scripts need besides the tools.
 check_PROGRAMS += tests/tool/foreign_index tests/tool/linear_scan tests/tool/sequence_rows
