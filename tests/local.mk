@@ -532,14 +532,18 @@ tool_tests = \
 
 # Commands and all that they print; tests/transcripts/run.sh says how they are written.
 transcripts = \
+	tests/transcripts/dedup-groups.txt \
+	tests/transcripts/dedup-stream.txt \
 	tests/transcripts/get-delete.txt \
+	tests/transcripts/load-files.txt \
 	tests/transcripts/load-formats.txt \
 	tests/transcripts/load-modes.txt \
 	tests/transcripts/load-refusals.txt \
 	tests/transcripts/pairs-clusters.txt \
 	tests/transcripts/search-queries.txt \
 	tests/transcripts/search.txt \
-	tests/transcripts/stats-verify-copies.txt
+	tests/transcripts/stats-verify-copies.txt \
+	tests/transcripts/times.txt
 
 TESTS += $(build_tests) $(tool_tests) $(transcripts) tests/engine/conditions.sh tests/engine/uncommitted.sh \
 	tests/unit/word_breaks.sh

@@ -34,6 +34,7 @@ done
 as_shown() {
 	sed -E -e "s|$tmp|TMP|g" \
 		-e '/^simidx-(load|dedup): /s| in [0-9.]+ s\b( \([0-9.]+( [KMG])? (rows\|texts)/s\))?||' \
+		-e 's/"note_bytes":[1-9][0-9]*/"note_bytes":N/; s/, in [0-9]+ bytes$/, in N bytes/' \
 		-e 's/"(seconds|rows_per_s|peak_rss|index_bytes)":[-+0-9.e]+/"\1":N/g' |
 		awk -v mark="$1" '
 		{
