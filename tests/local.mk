@@ -543,6 +543,7 @@ transcripts = \
 	tests/transcripts/search-queries.txt \
 	tests/transcripts/search.txt \
 	tests/transcripts/stats-verify-copies.txt \
+	tests/transcripts/texts.txt \
 	tests/transcripts/times.txt
 
 TESTS += $(build_tests) $(tool_tests) $(transcripts) tests/engine/conditions.sh tests/engine/uncommitted.sh \
