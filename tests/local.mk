@@ -534,12 +534,14 @@ tool_tests = \
 transcripts = \
 	tests/transcripts/dedup-groups.txt \
 	tests/transcripts/dedup-stream.txt \
+	tests/transcripts/full.txt \
 	tests/transcripts/get-delete.txt \
 	tests/transcripts/load-files.txt \
 	tests/transcripts/load-formats.txt \
 	tests/transcripts/load-modes.txt \
 	tests/transcripts/load-refusals.txt \
 	tests/transcripts/pairs-clusters.txt \
+	tests/transcripts/review.txt \
 	tests/transcripts/search-queries.txt \
 	tests/transcripts/search.txt \
 	tests/transcripts/stats-verify-copies.txt \
