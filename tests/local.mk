@@ -533,14 +533,17 @@ tool_tests = \
 # Commands and all that they print; tests/transcripts/run.sh says how they are written.
 transcripts = \
 	tests/transcripts/dedup-groups.txt \
+	tests/transcripts/dedup-odds.txt \
 	tests/transcripts/dedup-stream.txt \
 	tests/transcripts/full.txt \
 	tests/transcripts/get-delete.txt \
 	tests/transcripts/load-files.txt \
 	tests/transcripts/load-formats.txt \
 	tests/transcripts/load-modes.txt \
+	tests/transcripts/load-odds.txt \
 	tests/transcripts/load-refusals.txt \
 	tests/transcripts/pairs-clusters.txt \
+	tests/transcripts/query-odds.txt \
 	tests/transcripts/review.txt \
 	tests/transcripts/search-queries.txt \
 	tests/transcripts/search.txt \
