@@ -537,6 +537,7 @@ transcripts = \
 	tests/transcripts/dedup-stream.txt \
 	tests/transcripts/full.txt \
 	tests/transcripts/get-delete.txt \
+	tests/transcripts/help.txt \
 	tests/transcripts/load-files.txt \
 	tests/transcripts/load-formats.txt \
 	tests/transcripts/load-modes.txt \
