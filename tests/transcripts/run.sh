@@ -7,7 +7,8 @@
 #                 knows what tool_lib.sh has;
 #   > LINE        goes on with the command;
 #   # NOTE        and empty lines mean nothing to the commands;
-#   # needs: NAME...  says what must be built: JSON, TEXT, STEMMER, ZLIB or ZSTD, else it is skipped.
+#   # needs: NAME...  says what must be built: JSON, TEXT, STEMMER, ZLIB or ZSTD, and with small letters,
+#                 which programs must be there; else it is skipped.
 # All other lines are output: that on standard output as it is, that on standard error after "! ", then
 # "exit N" unless N is 0. "." is an empty line, a line that is longer than 95 columns goes on after
 # "\", and "\no end" is a last line that has no end. What differs between runs is replaced: names of
@@ -27,8 +28,13 @@ umask 022
 unset TMPDIR NO_COLOR
 
 for tr_need in $(sed -n 's/^# needs: //p' "$tr_transcript"); do
-	tr_need=SX_$tr_need
-	[ -n "${!tr_need-}" ] || skip "built without ${tr_need#SX_}"
+	case $tr_need in
+	[a-z]*) command -v "$tr_need" >/dev/null || skip "no $tr_need is installed" ;;
+	*)
+		tr_need=SX_$tr_need
+		[ -n "${!tr_need-}" ] || skip "built without ${tr_need#SX_}"
+		;;
+	esac
 done
 
 # tr_as_shown MARK: standard input as a transcript has it.
