@@ -543,6 +543,7 @@ transcripts = \
 	tests/transcripts/load-modes.txt \
 	tests/transcripts/load-odds.txt \
 	tests/transcripts/load-refusals.txt \
+	tests/transcripts/load-resume.txt \
 	tests/transcripts/pairs-clusters.txt \
 	tests/transcripts/query-odds.txt \
 	tests/transcripts/review.txt \
