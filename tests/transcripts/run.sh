@@ -80,7 +80,9 @@ tr_turn() {
 }
 
 mkdir "$tmp.d"
-trap 'chmod -R u+rwx "$tmp"; rm -rf "$tmp" "$tmp.d"' EXIT
+# Commands are as those that a user types. A subshell of one that fails has this trap, too.
+set +u
+trap '[ "$BASHPID" -ne $$ ] || { chmod -R u+rwx "$tmp"; rm -rf "$tmp" "$tmp.d"; }' EXIT
 tr_command=
 while IFS= read -r tr_line; do
 	case $tr_line in
