@@ -7,13 +7,14 @@
 #                 knows what tool_lib.sh has;
 #   > LINE        goes on with the command;
 #   # NOTE        and empty lines mean nothing to the commands;
-#   # needs: NAME...  says what must be built: JSON, TEXT, STEMMER, ZLIB or ZSTD, and with small letters,
-#                 which programs must be there; else it is skipped.
-# All other lines are output: that on standard output as it is, that on standard error after "! ", then
-# "exit N" unless N is 0. "." is an empty line, a line that is longer than 95 columns goes on after
-# "\", and "\no end" is a last line that has no end. What differs between runs is replaced: names of
-# temporary directories by TMP, the time at the end of a summary by nothing, times, speeds, sizes of memory
-# and of index files in JSON by N, and what a library says about malformed JSON by REASON.
+#   # needs: NAME...  says what must be built: JSON, TEXT, STEMMER, ZLIB or ZSTD, and with small
+#                 letters, which programs must be there; else it is skipped.
+# All other lines are output: that on standard output as it is, that on standard error after "! ",
+# then "exit N" unless N is 0. "." is an empty line, a line that is longer than 95 columns goes on
+# after "\", and "\no end" is a last line that has no end. What differs between runs is replaced:
+# names of temporary directories by TMP, the time at the end of a summary by nothing, times, speeds,
+# sizes of memory and of index files in JSON by N, and what a library says about malformed JSON by
+# REASON.
 # Usage: run.sh [-p] FILE
 #   -p  print what the transcript would be, and compare nothing
 tr_print=
@@ -104,6 +105,7 @@ if [ -n "$tr_print" ]; then
 	cat "$tmp.d/got"
 	exit
 fi
-diff -u --label "what ${tr_transcript##*/} says" "$tr_transcript" --label 'what is printed' "$tmp.d/got" ||
+diff -u --label "what ${tr_transcript##*/} says" "$tr_transcript" \
+	--label 'what is printed' "$tmp.d/got" ||
 	fail 'another output (+) than in the transcript (-)'
 finish
