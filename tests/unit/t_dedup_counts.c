@@ -197,7 +197,7 @@ START_TEST(test_counts_of_what_is_remembered)
 	run.options.threads = shapes[_i / 2].threads;
 	decide(&run, 0, ROWS);
 	ck_assert_uint_eq(run.n_near, NEAR);
-	check(&run, EMPTY, is_text ? 0 : KEPT + 1, is_text ? KEPT + 1 : 0, KEPT, 0);
+	check(&run, EMPTY, is_text ? 0 : KEPT + 1, is_text ? KEPT + 1 : 0, KEPT, NEAR);
 	ck_assert_uint_eq(count_notes(&run, &bytes, is_text ? TEXT_SIZE + 64 : 200), KEPT + 1);
 	ck_assert_uint_eq(run.counts.note_bytes, bytes);
 	/* A second run finds all that have bytes by what was remembered, and remembers nothing. */
