@@ -436,8 +436,7 @@ int simidx_reader_find_label(simidx_reader *reader, const char *label, size_t si
  * @param note  the bytes; borrowed from the reader until the next call on it. NULL without a note
  * @param size  their number; 0 without a note
  * @return SIMIDX_OK; SIMIDX_E_NOT_FOUND: no document has the id; SIMIDX_E_MISMATCH: the index keeps
- *         no notes; SIMIDX_E_MOVED; SIMIDX_E_CORRUPT: the note is damaged, by its checksum, or
- *         missing
+ *         no notes; SIMIDX_E_MOVED; SIMIDX_E_CORRUPT: the note is damaged, by its checksum
  *
  * Cost: O(log N) and that of copying the bytes.
  */

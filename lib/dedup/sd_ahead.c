@@ -259,13 +259,15 @@ static int step_set(simidx_dedup *dedup, unsigned number, size_t i, simidx_error
 
 static int run_all(simidx_dedup *dedup, simidx_error *err)
 {
-	int rc = run(dedup, step_sketch, err), has_others;
+	int rc = run(dedup, step_sketch, err), has_others, has_less;
 
 	if (rc || !dedup->verifies)
 		return rc;
-	rc = sd_kept_documents(dedup->kept, &dedup->documents, &has_others, err);
+	rc = sd_kept_documents(dedup->kept, &dedup->documents, &has_others, &has_less, err);
 	if (!rc && has_others)
 		sd_known_forget(dedup);
+	if (!rc && has_less)
+		sd_known_forget_leads(dedup);
 	if (!rc && dedup->known.seen)
 		rc = tell_new(dedup, err);
 	if (!rc)

@@ -33,6 +33,7 @@ struct sd_kept {
 	simidx_text *text; /* a thread's is a clone of it; NULL but for texts */
 	uint64_t n_put, n_left_out;
 	struct sd_seen_state before; /* when it was opened */
+	uint64_t n_before;           /* documents, then */
 	uint64_t last_fp;            /* of what was put last */
 	struct stretch *stretch; /* ascending */
 	size_t n_stretches, stretch_room;
@@ -81,6 +82,7 @@ int sd_kept_open(simidx *index, simidx_writer *writer, const simidx_dedup_option
 	rc = simidx_get_info(index, &info, err);
 	if (!rc)
 		rc = fit(&info, options->kind, err);
+	kept->n_before = info.documents;
 	kept->before = (struct sd_seen_state){ info.puts, info.next_id,
 					       info.documents ? 0 : SIMIDX_NO_ID, 0 };
 	if (!rc && options->kind == SIMIDX_DEDUP_TEXTS)
@@ -142,7 +144,7 @@ struct sd_seen_state sd_kept_state(const struct sd_kept *kept)
 }
 
 int sd_kept_documents(const struct sd_kept *kept, uint64_t *documents, int *has_others,
-		      simidx_error *err)
+		      int *has_less, simidx_error *err)
 {
 	const struct sd_seen_state state = sd_kept_state(kept);
 	simidx_info info = SIMIDX_INFO_INIT;
@@ -154,6 +156,7 @@ int sd_kept_documents(const struct sd_kept *kept, uint64_t *documents, int *has_
 		*has_others |= info.documents != kept->n_put + kept->n_left_out;
 	else
 		*has_others |= info.puts != state.puts;
+	*has_less = info.documents < kept->n_before + kept->n_put + kept->n_left_out;
 	return rc;
 }
 

@@ -49,9 +49,10 @@ int sd_kept_thread(struct sd_kept *kept, simidx_reader **reader, simidx_text **t
  *
  * @param has_others  set to whether others have put some into it since it was opened; in an engine
  *                    also whether it had some then, or any was deleted
+ * @param has_less    set to whether others have deleted any since then
  */
 int sd_kept_documents(const struct sd_kept *kept, uint64_t *documents, int *has_others,
-		      simidx_error *err);
+		      int *has_less, simidx_error *err);
 
 /** The state of the index after the next commit, if nobody else puts documents into it. id and fp
  * are of what was put here; before that id is SIMIDX_NO_ID of an empty index, and 0 of others. */

@@ -91,6 +91,12 @@ void sd_known_forget(simidx_dedup *dedup)
 	close_known(dedup);
 }
 
+void sd_known_forget_leads(simidx_dedup *dedup)
+{
+	sd_first_close(dedup->known.first);
+	dedup->known.first = NULL;
+}
+
 int sd_known_write(simidx_dedup *dedup, simidx_error *err)
 {
 	const struct sd_seen_state state = sd_kept_state(dedup->kept);

@@ -25,6 +25,9 @@ void sd_known_close(simidx_dedup *dedup);
 /** Know nothing any more, as the index has documents that were not added here. */
 void sd_known_forget(simidx_dedup *dedup);
 
+/** Let no hash lead to anything any more, as documents were deleted to which some may lead. */
+void sd_known_forget_leads(simidx_dedup *dedup);
+
 /** Give up the file. Also where the disk is full: the next run has its room for documents. */
 void sd_known_drop_file(simidx_dedup *dedup);
 

@@ -186,7 +186,7 @@ int sd_is_left_out_again(const simidx_dedup *dedup, simidx_reader *reader, struc
 	}
 	if (rc)
 		return rc;
-	/* Texts that were compared, a later run compares again. */
+	/* Texts that were compared, a later run compares again where a hash or search leads. */
 	*is = note.kind == SD_NOTE_TEXT && near->similarity >= 0;
 	if (*is)
 		return SIMIDX_OK;

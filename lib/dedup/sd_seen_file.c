@@ -173,7 +173,7 @@ static int read_entry(struct sd_seen_file *file, uint64_t size, const struct sd_
 	if (sx_io_read(file->fd, &entry, sizeof(entry), file->at) ||
 	    entry.hash != hash_of_entry(&entry) || entry.before != file->hash ||
 	    (is_same(&file->state, state) && !is_same(&entry.state, state)) ||
-	    entry.n > most || entry.slots > most)
+	    entry.n > most || entry.slots > most - entry.n)
 		return SIMIDX_OK;
 	n = entry.n + entry.slots;
 	if (n > (size - file->at - sizeof(entry)) / sizeof(*word))
@@ -467,11 +467,12 @@ static int note_slots(struct sd_seen_file *file, struct sd_first *first, uint64_
 int sd_seen_file_write(struct sd_seen_file *file, const struct sd_known *known,
 		       const struct sd_seen_state *state)
 {
-	struct entry entry = { .n = file->n, .state = *state };
+	int is_new = !is_same(state, &file->state);
+	struct entry entry = { .n = file->n, .state = is_new ? *state : file->state };
 	uint64_t words;
 
 	entry.slots = known->first ? sd_first_changed(known->first) : 0;
-	if (is_same(state, &file->state) && !entry.slots)
+	if (!is_new && !entry.slots)
 		return 0;
 	if (note_slots(file, known->first, entry.slots) ||
 	    (file->at - file->entries > bytes_of_filters(known->seen) && write_anew(file, known)))
@@ -485,7 +486,7 @@ int sd_seen_file_write(struct sd_seen_file *file, const struct sd_known *known,
 	    fdatasync(file->fd))
 		return -1;
 	file->at += sizeof(entry) + words;
-	file->state = *state;
+	file->state = entry.state;
 	file->hash = entry.hash;
 	file->n = 0;
 	return 0;

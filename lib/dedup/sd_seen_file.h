@@ -3,11 +3,10 @@
 
 /*
  * What was seen (sd_seen.h), and to what hashes lead (sd_first.h), in a file beside an index, for
- * the next run that adds to it. The file
- * counts only if it has all that is in the index, so each of its records says in which state of the
- * index that is so (doc/format.md). What a run adds is written before each commit, behind what is
- * there; when that has become larger than the filters, they are written anew. So the file of a run
- * that was killed counts, too.
+ * the next run that adds to it. The file counts only if it has all that is in the index, so each of
+ * its records says in which state of the index that is so (doc/format.md). What a run adds is
+ * written before each commit, behind what is there; when that has become larger than the filters,
+ * all is written anew. So the file of a run that was killed counts, too.
  *
  * Where the file cannot be written, or another run has it, there is none: the next run searches
  * each text. One user at a time.
@@ -73,7 +72,8 @@ int sd_seen_file_add(struct sd_seen_file *file, const uint64_t *hash, size_t n, 
  * disk.
  *
  * @param known  has all of the index, and may have more
- * @param state  of the index after the commit
+ * @param state  of the index after the commit; where puts and next_id are as before, no document
+ *               is put, and the one that was put last stays
  * @return 0; -1: the file cannot be written, or memory is short, and it is to be dropped
  *
  * Cost: a sync; now and then, all is written.

@@ -77,6 +77,34 @@ cp out want3
 rm -rf second
 cp -r ix second
 
+# A run that puts nothing, as a day that comes again, leaves the file as good as it is.
+for turn in 1 2; do
+	rm -f summary
+	run 0 "$dedup" -q --stream --index ix --summary summary day2.jsonl
+	[ ! -s out ] || fail "day 2 again, $turn: $(wc -l <out) rows are new"
+done
+day 3 ix
+searches_few 'after a day that came again'
+same out want3
+
+# What others delete while a run goes on is near to nothing from then on, whatever its hashes lead to. The first rows
+# are committed as they are decided; then three of them go, and they come again with others.
+mkfifo rows
+rm -rf ix
+"$dedup" -q --stream --index ix --remember text -F jsonl rows >kept 2>told &
+exec 8>rows
+head -1500 day1.jsonl >&8
+until_holds ix 1000
+for label in 3 5 8; do
+	run 0 "$query" -q delete ix --label $label
+done
+tail -n +1501 day1.jsonl >&8
+head -20 day1.jsonl | sed 's/"label":"/&again-/' >&8
+exec 8>&-
+wait $! || fail "$(cat told)"
+[ "$(grep -o '"label":"again-[0-9]*"' kept | tr -d '\n')" = '"label":"again-3""label":"again-5""label":"again-8"' ] ||
+	fail "of rows of which three were deleted come again: $(grep again kept)"
+
 # Killed at any write or sync, and begun again: nothing is lost, and the file still counts.
 if [ -e "$SX_BUILDDIR/tests/fault/.libs/libfail.so" ]; then
 	need_faults

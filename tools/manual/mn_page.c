@@ -261,7 +261,8 @@ static void put_surroundings(void)
 	     ".It Pa data.mdb\nAll that the index holds.\n"
 	     ".It Pa lock.mdb\nWho reads it.\n"
 	     ".It Pa write.lock\nWho writes it.\n"
-	     ".It Pa dedup.seen\nWhich texts need no search by simidx-dedup.\n"
+	     ".It Pa dedup.seen\nWhich texts need no search by simidx-dedup, and what finds most\n"
+	     "copies.\n"
 	     ".It Pa .simidx-*\nBeside the index: a new one that is being built.\n"
 	     "What a killed run has left there is removed by the next one.\n.El");
 }
