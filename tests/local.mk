@@ -534,6 +534,7 @@ tool_tests = \
 transcripts = \
 	tests/transcripts/dedup-groups.txt \
 	tests/transcripts/dedup-odds.txt \
+	tests/transcripts/dedup-refusals.txt \
 	tests/transcripts/dedup-stream.txt \
 	tests/transcripts/full.txt \
 	tests/transcripts/get-delete.txt \
