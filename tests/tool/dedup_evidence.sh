@@ -237,10 +237,22 @@ says 'the largest groups, by how many are left out for one document:'
 says '    1,199  template.jsonl:1  t1 t2 t3 t4'
 # A filter keeps no names, so it tells which one was left out first.
 run 0 "$dedup" --stream template.jsonl
-says '    1,199  such as template.jsonl:5  t1 t2 t3 t4'
-says 'are left out for one, such as template.jsonl:5: if that is a template'
+says '    1,199  one near to template.jsonl:5  t1 t2 t3 t4'
+says ' 1,199 of all documents (40.0 %) are left out for one, one near to template.jsonl:5: if that is a template'
 run 0 "$dedup" -q template.jsonl
 says 'warning: 1,199 of all documents'
+# More than 4,096 that are counted: then it may be more.
+awk 'BEGIN {
+	for (i = 1; i <= 10000; i++)
+		for (k = 0; k < 2; k++)
+			printf "{\"text\":\"a%d b%d c%d d%d e%d f%d\"}\n", i, i, i, i, i, i
+	for (i = 1; i <= 100; i++)
+		print "{\"text\":\"one two three four five six seven\"}"
+}' >many.jsonl
+run 0 "$dedup" --stream many.jsonl
+grep -qE '^simidx-dedup: at least +9[0-9]  one near to many.jsonl:200' err || fail "not at least: $(tail -4 err)"
+run 0 "$dedup" --stream --dups dups.many many.jsonl
+says '       99  many.jsonl:20001  one two'
 head -50 template.jsonl >small.jsonl
 run 0 "$dedup" small.jsonl
 says 'the largest groups'

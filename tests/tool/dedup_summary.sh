@@ -98,4 +98,17 @@ summary_has new:2 note_bytes:0 foreign:0
 summed 0 --stream --index ix noteless.jsonl
 summary_has new:0 near:2 known:0 foreign:2 note_bytes:0
 says 'fingerprints decided 2 times, as an index had no note of a text that can be compared'
+
+# Bytes that are the same are not known where a sketch decides: what is counted is said to be the least.
+for text in "$(seq 400)" "$(seq 403)"; do
+	printf '{"text":"%s"}\n' "$(tr '\n' ' ' <<<"$text")"
+done >first.jsonl
+head -1 first.jsonl >second.jsonl
+run 0 "$dedup" --stream --index seen first.jsonl
+says ' bytes left out (0 identical)'
+run 0 "$dedup" --stream --index seen second.jsonl
+says ' 1,492 bytes left out (at least 0 identical)'
+cat second.jsonl second.jsonl >twice.jsonl
+run 0 "$dedup" --stream twice.jsonl
+says '; 1,492 bytes left out (1,492 identical)'
 finish

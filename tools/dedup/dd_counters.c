@@ -32,6 +32,7 @@ static void lessen(struct dd_counters *counters)
 			left[n++].n--;
 		}
 	memset(counters, 0, sizeof(*counters));
+	counters->is_lessened = 1;
 	for (; counters->n < n; counters->n++)
 		*find(counters, left[counters->n].id, left[counters->n].other) =
 			left[counters->n];

@@ -35,6 +35,7 @@ struct dd_counted {
 struct dd_counters {
 	struct dd_counted slot[2 * DD_COUNTERS]; /* by the hash of the key, or the next free one */
 	size_t n;
+	int is_lessened;                         /* counts may be too small */
 };
 
 /**

@@ -14,6 +14,20 @@
 /* Messages about single files beyond this are only counted. */
 #define MAX_REPORTED 20
 
+/* What a sketch of the same text estimates at least. */
+#define ALL 0.999
+
+void dd_groups_count(struct dd_counts *counts, double similarity, unsigned flags, uint64_t size)
+{
+	counts->near++;
+	counts->bytes += size;
+	if (flags & SIMIDX_DEDUP_EQUAL)
+		counts->same_bytes += size;
+	else if (similarity == SIMIDX_DEDUP_BY_FP ||
+		 (flags & SIMIDX_DEDUP_ESTIMATE && similarity >= ALL))
+		counts->is_least = 1;
+}
+
 void dd_groups_free(struct dd_groups *groups)
 {
 	free(groups->members.bytes);
@@ -115,9 +129,7 @@ static void put_dropped(struct dd_groups *groups, uint64_t group, const struct d
 	const struct dd_similarity similarity = { member->similarity, member->flags };
 	struct dd_where place = place_of(groups, fact);
 
-	groups->counts->near++;
-	groups->counts->bytes += fact->size;
-	groups->counts->same_bytes += member->flags & SIMIDX_DEDUP_EQUAL ? fact->size : 0;
+	dd_groups_count(groups->counts, member->similarity, member->flags, fact->size);
 	/*
 	 * Nobody has compared the texts; who asks for that has --no-verify. Of features there is no
 	 * more.

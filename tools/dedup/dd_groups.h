@@ -20,6 +20,7 @@ struct dd_counts {
 	uint64_t spared;  /* near to others, and kept as --max-group says */
 	uint64_t bytes;   /* of texts that are left out or could go */
 	uint64_t same_bytes; /* of these, of texts that have the bytes of what stays */
+	int is_least;     /* others may have them, too: a sketch or fingerprints decided */
 	uint64_t valueless; /* documents without a value for --keep */
 	uint64_t unread;  /* that stay near to the first, as they cannot be compared again */
 	uint64_t unnamed; /* of `near`: to one of an earlier run, and neither has a label */
@@ -47,6 +48,9 @@ struct dd_groups {
 	struct dd_large large[DD_MOST_LARGE]; /* the largest that were printed, the largest first */
 	size_t n_large;
 };
+
+/** Count a text that is left out or can go. */
+void dd_groups_count(struct dd_counts *counts, double similarity, unsigned flags, uint64_t size);
 
 /** Free what they hold, after what decides is closed. */
 void dd_groups_free(struct dd_groups *groups);

@@ -159,6 +159,7 @@ size_t dd_keepers_largest(const struct dd_keepers *keepers, struct dd_large out[
 		const struct dd_counted *counted = &keepers->counters.slot[i];
 
 		one = (struct dd_large){ .near.id = counted->id, .n = counted->n };
+		one.is_least = keepers->counters.is_lessened;
 		one.first = counted->other == DD_OF_THIS_RUN ? &counted->first : NULL;
 		one.near.keeper = one.first	 ? counted->id :
 				  counted->other ? SIMIDX_DEDUP_AGAINST :
@@ -195,7 +196,7 @@ void dd_keepers_put_large(FILE *out, struct dd_keepers *keepers, const struct dd
 	struct dd_keeper keeper;
 
 	if (name) {
-		fputs(large->has_fact ? "" : "such as ", out);
+		fputs(large->has_fact ? "" : "one near to ", out);
 		dd_columns_path(out, dd_files_path(keepers->work->files, name->file), name->line);
 		return;
 	}

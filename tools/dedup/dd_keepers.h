@@ -85,7 +85,8 @@ uint64_t dd_keepers_left_out(const struct dd_keepers *keepers, const simidx_dedu
 /** One for which many were left out. */
 struct dd_large {
 	simidx_dedup_near near; /* keeper, id and against are set */
-	uint64_t n;             /* how many; for one without a name, at least */
+	uint64_t n;             /* how many */
+	int is_least;           /* there may be more */
 	const struct dd_name *first; /* the first of these, if it has no name; or NULL */
 	int has_fact;
 	struct dd_fact fact;    /* if so, of the row itself, and near.keeper has an equal text or is
@@ -104,7 +105,7 @@ size_t dd_keepers_largest(const struct dd_keepers *keepers, struct dd_large out[
 /** A document of this run to a stream, as a path or FILE:LINE; one of others by label or id. */
 void dd_keepers_put(FILE *out, const struct dd_keepers *keepers, const struct dd_keeper *keeper);
 
-/** One of the largest for people: what has no name by the first that was left out for it. */
+/** One of the largest for people: what has no name by one that was left out for it. */
 void dd_keepers_put_large(FILE *out, struct dd_keepers *keepers, const struct dd_large *large);
 
 /** Whether it is a row of this run. */

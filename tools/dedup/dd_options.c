@@ -349,7 +349,8 @@ static const struct tl_option rows[] = {
 		       "an earlier run or of --against these are id2, its id there, label2 and "
 		       "index2.") },
 	{ TL_PARAGRAPH("At the end the ten largest groups that had ten or more left out are "
-		       "listed, each with the beginning of the text that stays; and there is a "
+		       "listed, each with the beginning of the text that stays; --stream without "
+		       "--dups names a row that was left out for it. There is also a "
 		       "warning, also with -q, if for one document more than 1,000 were left "
 		       "out and more than 1 % of all.") },
 	{ TL_PARAGRAPH("A text that is contained in a much longer one is not near to it. Texts "

@@ -278,15 +278,6 @@ static int emit(const struct dd_output *output, const struct dd_extra *extra)
 	return dd_sink_wrote(output->sinks[DD_KEPT]);
 }
 
-/* A text that is left out by a filter. */
-static void count_near(struct dd_output *output, const simidx_dedup_row *row,
-		       const simidx_dedup_near *near)
-{
-	output->counts.near++;
-	output->counts.bytes += row->text_size;
-	output->counts.same_bytes += near->flags & SIMIDX_DEDUP_EQUAL ? row->text_size : 0;
-}
-
 static int put_dup(struct dd_output *output, const simidx_dedup_near *near,
 		   const simidx_dedup_row *row, const struct dd_keeper *other)
 {
@@ -307,7 +298,7 @@ static int leave_out(struct dd_output *output, const simidx_dedup_row *row,
 
 	*is_known = 0;
 	if (near->keeper < SIMIDX_DEDUP_AGAINST && !output->sinks[DD_DUPS]) {
-		count_near(output, row, near);
+		dd_groups_count(&output->counts, near->similarity, near->flags, row->text_size);
 		return 0;
 	}
 	if (dd_keepers_find(&output->keepers, near, &other))
@@ -318,7 +309,7 @@ static int leave_out(struct dd_output *output, const simidx_dedup_row *row,
 		*is_known = 1;
 		return 0;
 	}
-	count_near(output, row, near);
+	dd_groups_count(&output->counts, near->similarity, near->flags, row->text_size);
 	output->counts.unnamed += is_earlier(output, near) && !other.label && !row->label_size;
 	return output->sinks[DD_DUPS] ? put_dup(output, near, row, &other) : 0;
 }
@@ -471,7 +462,7 @@ static void put_group(FILE *out, const struct dd_work *work, struct dd_texts *te
 	const char *text;
 	size_t size, shown;
 
-	fprintf(out, "%9s  ", tl_count(group->n));
+	fprintf(out, "%s%9s  ", group->is_least ? "at least " : "", tl_count(group->n));
 	dd_keepers_put_large(out, work->keepers, group);
 	if (group->has_fact ? dd_texts_get(texts, 0, &group->fact, &group->near, &is) != 0 :
 			      simidx_dedup_text(work->dedup, &group->near, &is.bytes, &is.size,
@@ -501,9 +492,10 @@ static void warn(const struct dd_work *work, const struct dd_large *group, uint6
 		dd_keepers_put_large(out, work->keepers, group);
 		fclose(out);
 	}
-	tl_error("warning: %s of all documents (%.1f %%) are left out for one, %s: if that is a "
+	tl_error("warning: %s%s of all documents (%.1f %%) are left out for one, %s: if that is a "
 		 "template, they may be no copies (--evidence shows them%s)",
-		 tl_count(group->n), 100.0 * (double)group->n / (double)documents,
+		 group->is_least ? "at least " : "", tl_count(group->n),
+		 100.0 * (double)group->n / (double)documents,
 		 name ? name : "?", !work->options->index && dd_keepers_is_own(group) ?
 					    ", --max-group keeps them" :
 					    "");

@@ -187,10 +187,10 @@ static void write_bytes(const struct dd_options *options, const struct dd_counts
 {
 	out[0] = '\0';
 	if (counts->bytes)
-		snprintf(out, size, "; %s %s (%s identical)",
+		snprintf(out, size, "; %s %s (%s%s identical)",
 			 tl_counted(counts->bytes, "byte", "bytes"),
 			 options->stream ? "left out" : "can be deleted",
-			 tl_count(counts->same_bytes));
+			 counts->is_least ? "at least " : "", tl_count(counts->same_bytes));
 }
 
 static const struct in_format *first_format(const struct in_files_options *inputs)
