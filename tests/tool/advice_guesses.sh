@@ -166,7 +166,7 @@ run 2 "$dedup" -r index
 says 'index: is an index, and INPUTs are files: --index and --against name indexes'
 run 2 "$load" fps/index fps
 says 'fps/index: cannot be made, as fps is a file'
-run 1 "$dedup" fps/x
+run 2 "$dedup" fps/x
 says '; a file stands where its directory is to be'
 run 2 "$load" fidx 0123456789abcdef
 says '; of fingerprints: echo FP | ... -F lines -'

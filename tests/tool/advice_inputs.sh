@@ -156,9 +156,9 @@ run 2 "$load" -r new ix
 says 'ix: is an index, and INPUTs are files'
 run 2 "$dedup" -r ix
 says 'ix: is an index, and INPUTs are files'
-run 1 "$dedup" @list
+run 2 "$dedup" @list
 says '; --files-from FILE reads a list of names'
-run 1 "$dedup" –r
+run 2 "$dedup" –r
 says "; an option begins with '-', and this with another dash"
 
 # ---- what is not there, or is something else ----

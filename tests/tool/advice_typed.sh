@@ -189,7 +189,7 @@ run 2 "$dedup" compare texts/a/1.txt texts/b/1.txt
 says "there is no file 'compare'; 'simidx-query similar A B' compares texts"
 run 2 "$dedup" -r texts index
 says 'index: is an index, and INPUTs are files: --index and --against name indexes'
-run 1 "$dedup" 'a file' with blanks
+run 2 "$dedup" 'a file' with blanks
 says '; a path from here is expected, as ls shows it, in quotes if it has blanks'
 run 2 "$dedup" --hlep
 says "Try 'simidx-dedup --help'."

@@ -220,7 +220,7 @@ output <<'END'
 END
 says 'no-such-file: cannot open: No such file or directory'
 says 'operands/directory: is a directory (-r reads'
-run 1 "$dedup" no-such-file
+run 2 "$dedup" no-such-file
 says 'no-such-file: cannot open: No such file or directory'
 # Of directories: files that are no texts are counted.
 printf 'b\0c' >operands/directory/one

@@ -89,7 +89,7 @@ output </dev/null
 # With -r a folder may have a file of that name.
 mkdir with-data && : >with-data/data.mdb && cp a with-data
 run 0 "$dedup" -r with-data
-run 1 "$dedup" 'none*.txt'
+run 2 "$dedup" 'none*.txt'
 says 'none*.txt: cannot open: No such file or directory; a shell replaces * and ? where files match, and not in quotes'
 run 1 "$dedup" directory a
 says 'directory: is a directory (-r reads'

@@ -370,9 +370,9 @@ static const struct tl_option rows[] = {
 		       "that the similarity is 'fp'.") },
 	{ TL_SECTION("Exit status") },
 	{ TL_TERM("0", "Done, with or without duplicates.") },
-	{ TL_TERM("1", "Some inputs could not be read; the others were.") },
-	{ TL_TERM("2", "It could not be done, or was interrupted; with --index also if the output "
-		       "was closed, as then not all is remembered.") },
+	{ TL_TERM("1", "Some inputs or rows could not be read; the others were.") },
+	{ TL_TERM("2", "It could not be done, no input could be read, or it was interrupted; with "
+		       "--index also if the output was closed, as then not all is remembered.") },
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-dedup -r articles/",
 		     "Groups of near-duplicates among the texts of a directory.") },

@@ -48,6 +48,7 @@ struct run {
 	int is_done;           /* it came to its end, so there is nothing to do */
 	struct dd_inputs planned;
 	struct dd_inputs read; /* those that were begun */
+	uint64_t n_opened;     /* of these */
 	uint64_t here;         /* digest of these, the last one without its size */
 	struct dd_report report;
 	int pause_code; /* of deciding while the input paused: 0, or the exit code */
@@ -423,6 +424,7 @@ static int read_input(struct run *run, const struct in_file *input)
 		       "is a directory (-r reads the files in one that is an INPUT)");
 	else if (rc != IN_ROW)
 		reject(run, input->path, run->reader.reason);
+	run->n_opened += rc == IN_ROW;
 	if (rc != IN_ROW || !have_memory(run, dd_files_bytes(input->path), input->path))
 		return 0;
 	switch (dd_files_meet(run->work.files, &run->reader, input->below, &file)) {
@@ -561,7 +563,7 @@ int dd_run(const struct dd_options *options)
 		dd_report_partial(&run.report);
 	counts = !code ? dd_output_counts(run.output) : NULL;
 	if (counts && run.report.rejected + unread + counts->changed + counts->broken)
-		code = TL_PARTLY;
+		code = run.n_opened || run.is_done ? TL_PARTLY : TL_TROUBLE;
 	run.report.seconds = tl_seconds() - run.report.started;
 	code = dd_report_end(&run.report, code, &run.work, run.output,
 			     in_reader_bytes(&run.reader));
