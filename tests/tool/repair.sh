@@ -38,9 +38,16 @@ done
 run 0 "$query" repair good new
 output </dev/null
 says 'simidx-query: new: made, with 3,000 documents; lost: nothing'
+says "new: takes the old one's place by: mv good good.damaged && mv new good"
 "$query" dump new | cmp - documents.tsv || fail 'a sound index has changed'
 run 2 "$query" repair good new
 errors <<<'simidx-query: new: exists already; the new index needs another name'
+cp -r good damaged
+flip damaged 200000
+run 2 "$query" repair damaged new
+output </dev/null
+errors <<<'simidx-query: new: exists already; the new index needs another name'
+rm -r damaged
 run 2 "$query" repair good missing/new
 says 'simidx-query: '
 run 2 "$query" repair good good/new

@@ -85,8 +85,9 @@ static void list(char *out, size_t size, uint64_t n, const char *one, const char
 }
 
 /* Returns the exit code. */
-static int tell_report(const char *path, const simidx_repair_report *report)
+static int tell_report(const char *index, const char *path, const simidx_repair_report *report)
 {
+	char room[2][TL_PATH_WORD_SIZE];
 	/* Documents that only their names show, where no header counts them. */
 	uint64_t documents = report->documents_lost ? report->documents_lost : report->named;
 	char lost[400] = "";
@@ -118,6 +119,9 @@ static int tell_report(const char *path, const simidx_repair_report *report)
 	if (report->doubts)
 		tl_notice("%s: %s not certain: the lines that begin with 'doubt'", path,
 			  tl_counted(report->doubts, "thing is", "things are"));
+	index = tl_path_word(index, room[0]);
+	tl_notice("%s: takes the old one's place by: mv %s %s.damaged && mv %s %s", path, index,
+		  index, tl_path_word(path, room[1]), index);
 	return *lost || report->doubts ? TL_PARTLY : TL_OK;
 }
 
@@ -193,6 +197,9 @@ static int run_repair(struct qr_context *ctx)
 		return TL_TROUBLE;
 	if (tl_path_is_uri(ctx->path))
 		return mend(ctx);
+	/* Before the damage is told. */
+	if (!tl_path_is_missing(new, &err))
+		return fail(ctx, new, &(simidx_error){ .code = SIMIDX_E_EXISTS });
 	tl_stop_on_signals();
 	how.memory = options.memory;
 	how.tmpdir = tl_path_temporary(options.tmpdir, NULL);
@@ -201,7 +208,7 @@ static int run_repair(struct qr_context *ctx)
 	how.progress = tl_progress_wanted() ? tl_progress_phase : NULL;
 	how.stop = tl_stop_wanted;
 	rc = simidx_repair(ctx->path, new, &how, print_loss, &printing, &report, &err);
-	return rc ? fail(ctx, new, &err) : tell_report(new, &report);
+	return rc ? fail(ctx, new, &err) : tell_report(ctx->path, new, &report);
 }
 
 static const struct tl_option rows[] = {
@@ -264,6 +271,9 @@ static const struct tl_option rows[] = {
 	{ TL_SECTION("Examples") },
 	{ TL_EXAMPLE("simidx-query repair index saved >lost.tsv",
 		     "Save what is sound, and keep a list of what is not.") },
+	{ TL_EXAMPLE("mv index index.damaged && mv saved index",
+		     "Then use it under the old name. The file dedup.seen, which simidx-dedup "
+		     "keeps beside an index, is not in it: it saved time only.") },
 	{ TL_SECTION("Exit status") },
 	{ TL_PARAGRAPH("Of an engine, 0: sound, or all mended; 1: something is wrong; 2: could not "
 		       "be checked.") },
