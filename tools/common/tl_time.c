@@ -3,10 +3,15 @@
 
 #include "common/tl_time.h"
 
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "common/tl_number.h"
+
+#define DIGITS "0123456789"
 
 /* Two or four digits at s[at], from `least` to `most`; -1: they are none. */
 static int field(const char *s, size_t at, size_t digits, int least, int most)
@@ -153,6 +158,48 @@ int tl_time_parse_cut(const char *s, uint32_t now, uint32_t *out)
 	if (n == 10 && !parse_date(s, n, &date))
 		return keep(date, out);
 	return tl_time_parse(s, n, out);
+}
+
+/* A date with the year first or last, or of eight digits; or the first of a month. */
+static int date_of(const char *s, char out[TL_TIME_SIZE])
+{
+	unsigned year, month, day = 1;
+	int64_t moment;
+
+	if (strspn(s, DIGITS) == 8)
+		snprintf(out, TL_TIME_SIZE, "%.4s-%.2s-%.2s", s, s + 4, s + 6);
+	if ((sscanf(strspn(s, DIGITS) == 8 ? out : s, "%4u%*1[-./]%2u%*1[-./]%2u", &year, &month,
+		    &day) < 2 || year < 1000) &&
+	    sscanf(s, "%2u%*1[./]%2u%*1[./]%4u", &day, &month, &year) != 3)
+		return 0;
+	snprintf(out, TL_TIME_SIZE, "%04u-%02u-%02u", year, month, day);
+	return year > 1000 && !parse_date(out, 10, &moment);
+}
+
+const char *tl_time_nearest(const char *s, char out[TL_TIME_SIZE])
+{
+	const char *number = s + strcspn(s, DIGITS), *unit = number + strspn(number, DIGITS);
+	unsigned long n = strtoul(number, NULL, 10);
+	char moment[TL_TIME_SIZE];
+	int64_t seconds;
+
+	if (date_of(s, out)) {
+		snprintf(moment, sizeof(moment), "%.19sZ", s);
+		return strlen(s) == 19 && !parse_moment(moment, 20, &seconds) ?
+			       strcpy(out, moment) : out;
+	}
+	unit += *unit == ' ';
+	if (strcmp(s, "yesterday") == 0)
+		return "1d";
+	if (number == unit || n > 9999 || !strchr("smhdwySMHDWY", *unit) || !*unit)
+		return NULL;
+	if (*unit == 'M' || strncmp(unit, "mo", 2) == 0)
+		snprintf(out, TL_TIME_SIZE, "%lud", n * 30);
+	else if (*unit == 'y' || *unit == 'Y')
+		snprintf(out, TL_TIME_SIZE, "%lud", n * 365);
+	else
+		snprintf(out, TL_TIME_SIZE, "%lu%c", n, tolower((unsigned char)*unit));
+	return out;
 }
 
 const char *tl_time_write(uint32_t seconds, char out[TL_TIME_SIZE])

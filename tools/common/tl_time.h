@@ -51,6 +51,12 @@ int tl_time_parse_cut(const char *s, uint32_t now, uint32_t *out);
 
 #define TL_TIME_SIZE 21
 
+/**
+ * What tl_time_parse_cut() would take for a time that is written in another way, such as
+ * 2026/06/01, 20260601, 30days or 1y. Returns `out`, or NULL if that cannot be told.
+ */
+const char *tl_time_nearest(const char *s, char out[TL_TIME_SIZE]);
+
 /** As "2026-11-26T08:15:00Z". Returns `out`. */
 const char *tl_time_write(uint32_t time, char out[TL_TIME_SIZE]);
 

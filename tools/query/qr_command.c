@@ -3,6 +3,7 @@
 
 #include "query/qr_command.h"
 
+#include "common/tl_example.h"
 #include "common/tl_index.h"
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
@@ -137,9 +138,17 @@ void qr_show_documents(const struct qr_context *ctx, const char *what, uint64_t 
 int qr_read_cut(const char *option, const char *text, uint32_t *out)
 {
 	int rc = tl_time_parse_cut(text, (uint32_t)time(NULL), out);
+	char right[TL_TIME_SIZE];
+	const char *meant = tl_time_nearest(text, right);
+	int is_number = !text[strspn(text, "0123456789")];
 
+	if (meant && (rc || is_number))
+		tl_example_mend(text, strlen(text), meant);
+	if (!rc && meant && is_number)
+		return tl_usage_error("%s: %s may be seconds since 1970 or a date: is %s meant?",
+				      option, text, meant);
 	/* Some year after 1970 was hardly meant. */
-	if (!rc && !text[strspn(text, "0123456789")] && strlen(text) < 9)
+	if (!rc && is_number && strlen(text) < 9)
 		tl_notice("%s: %s is taken as seconds since 1970; %sd are as many days before now",
 			  option, text, text);
 	if (!rc)

@@ -230,7 +230,8 @@ static int read_keys(struct deletion *d, char **operands, size_t n)
 		d->docs[i] = none;
 		if (options.id && tl_parse_decimal(key, size, SIMIDX_MAX_ID, &d->docs[i].id))
 			return tl_error("%s: expected an id, a decimal number in 0..%llu; several "
-					"with blanks between", key,
+					"with blanks between; 'simidx-load --mode delete -F ids "
+					"INDEX FILE' deletes what a list has", key,
 					(unsigned long long)SIMIDX_MAX_ID);
 		if (options.id)
 			continue;
@@ -332,7 +333,8 @@ static int check(const struct qr_context *ctx)
 		tl_example_is("simidx-query delete INDEX --label LABEL");
 	if (options.id + options.label + (options.older_than != NULL) != 1)
 		return tl_usage_error("one of --older-than, --id and --label says what is deleted; "
-				      "'rm -r INDEX' deletes all, " LIST_ADVICE);
+				      "'rm -r INDEX' deletes all, " LIST_ADVICE "%s",
+				      n ? "; 'simidx-query get INDEX FP' shows ids" : "");
 	if (options.older_than && n)
 		return tl_usage_error("--older-than DATE is all that is asked for, such as 30d; "
 				      "'%s' does not fit", ctx->operands[0]);
