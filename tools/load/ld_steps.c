@@ -175,8 +175,10 @@ int ld_steps_before_row(struct ld_run *run, const struct in_row *row)
 {
 	struct ld_target *target = &run->target;
 	int is_text = row && row->kind == IN_TEXT, was_closed = target->state == LD_CLOSED;
-	int code = was_closed ? begin(run, is_text) : 0;
+	int code;
 
+	target->has_fp2 |= was_closed && row && row->has_fp2;
+	code = was_closed ? begin(run, is_text) : 0;
 	if (!code && is_text && !target->text)
 		code = ld_target_extractor(target, &target->text);
 	if (code || !was_closed || target->state != LD_INSERTING)

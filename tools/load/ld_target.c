@@ -260,7 +260,8 @@ static int describe(struct ld_target *target, int of_texts, simidx_create_option
 	if (options->force)
 		create->flags |= SIMIDX_CREATE_FORCE;
 	if (options->fp2 >= 0 ? options->fp2
-			      : (of_texts || options->features_by) && options->no_ids <= 0 &&
+			      : (of_texts || options->features_by || target->has_fp2) &&
+					options->no_ids <= 0 &&
 					!options->from.n && !target->like)
 		create->flags |= SIMIDX_CREATE_FP2;
 	if (options->from.n) {
@@ -318,10 +319,14 @@ int ld_target_create(struct ld_target *target, int of_texts)
 	const struct ld_options *options = target->options;
 	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
 	char made_by[TL_FEATURES_PROFILE_SIZE];
+	simidx_error err;
 	int inserts = options->write == LD_WRITE_INSERT ||
 		      (options->write == LD_WRITE_AUTO && options->merge == LD_MERGE_NEVER);
 	int rc = describe(target, of_texts, &create, made_by);
 
+	if (tl_index_nearest(options->index) && tl_path_is_missing(options->index, &err))
+		tl_notice("%s: a new index; is %s meant?", options->index,
+			  tl_index_nearest(options->index));
 	if (!rc && tl_path_is_uri(options->index))
 		rc = make_with_engine(target, &create);
 	else if (!rc)

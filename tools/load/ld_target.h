@@ -38,6 +38,7 @@ struct ld_target {
 	const simidx_info *like; /* what a new index is to be like, where no option says; or NULL */
 	simidx_text *text;      /* NULL until the first text */
 	unsigned bits;
+	int has_fp2;            /* the first row has a second fingerprint */
 	unsigned flags;         /* SIMIDX_CREATE_NO_IDS, _FP2 and _TIMES of the index */
 	char *profile;          /* of the index; NULL until it is known */
 	uint64_t next_id;       /* of the index, as far as this load knows: it never goes back */

@@ -148,8 +148,10 @@ const struct qr_command qr_dump = {
 		  .shortest = "INDEX",
 		  .summary = "print all documents, to be loaded again",
 		  .about = "Print all documents of one snapshot by ascending id, in a form that "
-			   "simidx-load takes back. An index without ids gives its distinct "
-			   "fingerprints, ascending.",
+			   "simidx-load takes back: with --format full as the same index, "
+			   "otherwise as one of bare fingerprints, in which no texts can be "
+			   "searched. An index without ids gives its distinct fingerprints, "
+			   "ascending.",
 		  .options = rows, .program = &qr_program },
 	.options = &options, .run = run_dump,
 };
