@@ -254,7 +254,7 @@ simidx-load: rows.jsonl:2: malformed JSON at column 11
 simidx-load: rows.jsonl:3: expected a JSON object
 simidx-load: rows.jsonl:4: expected one of "text", "fp" and "features"; --text-field and --fp-field name others
 simidx-load: rows.jsonl:5: "fp": expected 1 to 16 hexadecimal digits, found 'g' in place of digit 3
-simidx-load: rows.jsonl:6: "fp": expected a string of 1 to 16 hexadecimal digits
+simidx-load: rows.jsonl:6: "fp": expected a string of 1 to 16 hexadecimal digits; of whole numbers: --fp-encoding dec
 simidx-load: rows.jsonl:7: "id": expected a number in 0..9223372036854775807
 simidx-load: rows.jsonl:8: "id": expected an integer or a string
 simidx-load: rows.jsonl:9: "id": expected an integer or a string

@@ -246,7 +246,7 @@ run 1 "$load" -q h --id-field doc --fp-field hash --label-field url members.json
 errors <<'END'
 simidx-load: members.jsonl:3: more than one label: a string "doc", "url" and "label_hex" exclude each other
 simidx-load: members.jsonl:4: expected a member "hash"
-simidx-load: members.jsonl:5: "hash": expected a string of 1 to 16 hexadecimal digits
+simidx-load: members.jsonl:5: "hash": expected a string of 1 to 16 hexadecimal digits; of whole numbers: --fp-encoding dec
 END
 dump_of h <<'END'
 5	00000000000000aa	five

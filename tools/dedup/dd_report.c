@@ -118,6 +118,7 @@ int dd_report_end(struct dd_report *report, int code, const struct dd_work *work
 	free(report->not_utf8.first);
 	free(report->named_rows.first);
 	free(report->lists.first);
+	free(report->fps.first);
 	free(report->skipped.first);
 	if (report->summary)
 		code = write_summary(report, code, work, output, bytes);

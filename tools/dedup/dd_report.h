@@ -26,6 +26,7 @@ struct dd_report {
 	uint64_t binary;     /* of `documents`: files that are no texts */
 	struct tl_remark not_utf8;   /* texts that are something else */
 	struct tl_remark named_rows; /* files found that were taken for one text, named as rows */
+	struct tl_remark fps;        /* texts of rows that are fingerprints */
 	struct tl_remark lists;      /* files taken for one text that look like fingerprints */
 	struct tl_remark skipped;    /* files found that are no texts */
 	double started, seconds;

@@ -465,9 +465,7 @@ static int read_inputs(struct run *run, struct in_files *files)
 		code = tl_error("stopped by a signal");
 	/* A list may be empty; who names a directory means what is in it. */
 	if (!code && !n && inputs->n_operands && !inputs->lists.n)
-		return tl_error("%s: no files were found%s", inputs->operands[0],
-				inputs->hidden ? "" : " (--hidden reads those whose names begin "
-						      "with a dot, too)");
+		return in_files_refuse_none(inputs);
 	if (!code && run->goes_on && run->read.n < run->last.at.inputs)
 		code = tl_error("%s: --resume: there are fewer inputs than were read before",
 				run->work.options->index);

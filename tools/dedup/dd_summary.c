@@ -27,6 +27,8 @@ void dd_report_text(struct dd_report *report, const struct in_reader *reader,
 	report->text_bytes += row->text_size;
 	if (!tl_is_utf8(row->text, row->text_size))
 		tl_remark_add(&report->not_utf8, in_reader_place(reader));
+	if (!reader->format->is_whole && in_doubt_row(row, options->bits))
+		tl_remark_add(&report->fps, in_reader_place(reader));
 	if (reader->format != &in_format_text || options->inputs.format)
 		return;
 	doubt = in_doubt_text(reader->path, row, options->bits);
@@ -146,6 +148,8 @@ static void tell_odd(const struct dd_report *report, const simidx_dedup_counts *
 		       ": -F jsonl, csv or tsv reads their rows");
 	tl_remark_tell(&report->lists, "text looks like a list of fingerprints",
 		       "texts look like lists of fingerprints", ": -F lines reads one a line");
+	tl_remark_tell(&report->fps, "text is a fingerprint", "texts are fingerprints",
+		       ": --fp-field NAME reads them as such");
 	if (counts->too_long)
 		tl_notice("sketches decided %s whether a text is near to a long one (without a "
 			  "sketch fingerprints), as --memory has no room for both",

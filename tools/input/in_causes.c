@@ -18,8 +18,9 @@ static void write_advice(const struct in_causes *causes, char *out, size_t size)
 	if (!*causes->names)
 		snprintf(out, size, ", which has no strings");
 	else if (*causes->longest)
-		snprintf(out, size, ", whose strings are %s; the longest one: --text-field '%s'",
-			 causes->names, causes->longest);
+		snprintf(out, size, ", whose strings are %s; %s '%s'", causes->names,
+			 causes->longest_is_fp ? "a fingerprint: --fp-field" :
+						 "the longest one: --text-field", causes->longest);
 	else
 		snprintf(out, size, ", whose strings are %s: --text-field names one",
 			 causes->names);

@@ -32,6 +32,7 @@ struct in_causes {
 	char field[80];           /* how the member is called, in quotes */
 	char names[240];          /* strings that the first row without it has */
 	char longest[80];         /* the longest of these */
+	int longest_is_fp;        /* it looks like a fingerprint */
 	char members[240];        /* what the first object has */
 	/* Members that options name and no object has had so far: a bit for each of
 	   in_causes_names(); and whose they are, NULL before the first object. */

@@ -521,3 +521,9 @@ void in_files_tell_whole(const struct in_files_options *options, uint64_t texts,
 	if (format == &in_format_text)
 		in_look_tell_whole(options->operands[0]);
 }
+
+int in_files_refuse_none(const struct in_files_options *options)
+{
+	return tl_error("%s: no files were found%s", options->operands[0], options->hidden ? "" :
+			" (--hidden reads those whose names begin with a dot, too)");
+}

@@ -126,4 +126,7 @@ int in_files_check_lines(const struct in_files_options *options, const char *opt
  */
 void in_files_tell_whole(const struct in_files_options *options, uint64_t texts, uint64_t most);
 
+/** Directories have no files. Returns TL_TROUBLE, with a message. */
+int in_files_refuse_none(const struct in_files_options *options);
+
 #endif /* IN_FILES_H */

@@ -107,7 +107,7 @@ const char *in_format_misfit(const struct in_format *format, const struct in_col
 		return NULL;
 	if (!(format->takes & IN_TAKES_FIELDS))
 		return "--id-field, --fp-field and --label-field are for the formats tsv, csv "
-		       "and jsonl";
+		       "and jsonl; a file that is one text has its path as its label";
 	if (!(format->takes & IN_TAKES_HEADER) || columns->header)
 		return NULL;
 	return in_columns_check_numbers(columns);

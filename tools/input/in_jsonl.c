@@ -163,6 +163,9 @@ static enum in_result parse_line(struct in_reader *reader, const char *line, siz
 	}
 	if (is_short)
 		return in_lack_memory(reader);
+	/* jansson would take an array, too. */
+	if (!held->json && strncmp(error.text, "'[' or ", 7) == 0)
+		memmove(error.text, error.text + 7, strlen(error.text + 7) + 1);
 	if (!held->json)
 		return in_fail(reader, IN_REJECTED, "malformed JSON at column %d: %s",
 			       error.column, error.text);
@@ -291,8 +294,9 @@ static enum in_result take_fingerprint(struct in_reader *reader, const json_t *v
 		return in_fingerprint(reader, text, n, what, bits, out);
 	if (encoding == TL_HEX)
 		return in_fail(reader, IN_REJECTED,
-			       "%s: expected a string of 1 to %u hexadecimal digits", what,
-			       tl_hex_width(bits));
+			       "%s: expected a string of 1 to %u hexadecimal digits%s", what,
+			       tl_hex_width(bits), json_is_integer(value) || held->is_wrapped ?
+			       "; of whole numbers: --fp-encoding dec" : "");
 	return in_fail(reader, IN_REJECTED, "%s: expected a string%s", what,
 		       is_decimal ? " or a whole number" : " of base64");
 }
@@ -495,11 +499,23 @@ static void take_value(struct in_reader *reader, struct in_row *row, const json_
 	}
 }
 
+/* The next line that is not empty. */
+static enum in_result next_full_line(struct in_reader *reader, const char **line, size_t *size)
+{
+	enum in_result rc;
+
+	do {
+		reader->row_begins = in_lines_offset(&reader->lines);
+		rc = in_next_line(reader, line, size);
+	} while (rc == IN_ROW && in_look_is_blank(*line, *size));
+	return rc;
+}
+
 enum in_result in_jsonl_line(struct in_reader *reader, const json_t **object)
 {
 	const char *line = "";
 	size_t size = 0;
-	enum in_result rc = in_next_line(reader, &line, &size);
+	enum in_result rc = next_full_line(reader, &line, &size);
 	char odd[IN_LOOK_SIZE];
 
 	if (rc == IN_ROW)

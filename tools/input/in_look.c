@@ -6,6 +6,7 @@
 #include "common/tl_msg.h"
 #include "common/tl_path.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,9 @@
 
 /* Decimal digits of a number that is hardly a hexadecimal one. */
 #define LONG_DIGITS 8
+
+/* Digits of the widest fingerprint. */
+#define MOST_HEX 16
 
 /* What bytes look like. */
 enum shape {
@@ -53,6 +57,11 @@ static int has_member(const char *at, const char *end)
 			at++;
 	at = at < end ? skip_blanks(at + 1, end) : end;
 	return at >= end || *at == ':';
+}
+
+int in_look_is_blank(const char *line, size_t n)
+{
+	return skip_blanks(line, line + n) == line + n;
 }
 
 static enum shape shape_of(const char *bytes, size_t n)
@@ -160,7 +169,7 @@ const char *in_look_advise(const struct in_format *format, const char *reason, c
 {
 	const char *at = skip_blanks(line, line + n);
 	int is_lines = format == &in_format_lines, is_jsonl = format == &in_format_jsonl;
-	size_t left = (size_t)(line + n - at), commas = 0, blanks = 0;
+	size_t left = (size_t)(line + n - at), commas = 0, blanks = 0, binary = 0, hex = 0;
 
 	if (*advise_reason(reason))
 		return advise_reason(reason);
@@ -171,12 +180,20 @@ const char *in_look_advise(const struct in_format *format, const char *reason, c
 		return "; JSON has double quotes: json.dumps() of Python writes them";
 	if (!left || *at == '{' || *at == '[')
 		return "";
+	if (*at == '#' && is_jsonl)
+		return "; JSON has no comments: grep -v '^#' FILE | ... -F jsonl - leaves them out";
 	for (size_t i = 0; i < left; i++) {
 		if ((unsigned char)at[i] < ' ' && at[i] != '\t')
 			return "";
 		commas += at[i] == ',';
 		blanks += at[i] == ' ';
+		binary += at[i] == '0' || at[i] == '1';
+		hex += isxdigit((unsigned char)at[i]) || memchr(" :-", at[i], 3);
 	}
+	if (is_lines && left > MOST_HEX && binary == left)
+		return "; of binary digits: printf '%x\\n' $((2#DIGITS)) makes hexadecimal ones";
+	if (is_lines && left > MOST_HEX && hex == left && !in_look_is_decimal(line, n))
+		return "; tr -d ' :-' takes away what stands between digits";
 	return is_lines && in_look_is_decimal(line, n) ?
 		       "; of decimal numbers: --fp-encoding dec or sdec" :
 	       memchr(at, '\t', left) ? "; of columns between tabs: -F tsv" :

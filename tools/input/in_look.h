@@ -37,6 +37,9 @@ int in_look_at(const char *path, const struct in_format *format, const char *byt
 int in_look_into(const char *path, const struct in_format *format, int is_hex,
 		 char reason[IN_LOOK_SIZE]);
 
+/** Whether a line has nothing but white space. */
+int in_look_is_blank(const char *line, size_t n);
+
 /** Whether a line is a decimal number. */
 int in_look_is_decimal(const char *line, size_t n);
 

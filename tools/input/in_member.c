@@ -93,11 +93,15 @@ enum in_found_text in_member_text(const json_t *object, const char *list, struct
 
 /* ---- names to be told ---- */
 
+/* Hexadecimal digits of a fingerprint of 64 bits. */
+#define FP_DIGITS 16
+
 /* What is collected. */
 struct listing {
 	char *names, *longest;
 	size_t names_size, longest_size;
 	size_t length; /* of the longest string */
+	int is_fp;     /* it looks like a fingerprint */
 	int takes_all; /* members of all kinds */
 };
 
@@ -124,6 +128,9 @@ static void list_members(const json_t *object, const char *path, int depth,
 		if (json_string_length(value) <= listing->length && *listing->longest)
 			continue;
 		listing->length = json_string_length(value);
+		listing->is_fp = listing->length == FP_DIGITS &&
+				 strspn(json_string_value(value), "0123456789abcdefABCDEF") ==
+					 FP_DIGITS;
 		if (strlen(inner) < listing->longest_size)
 			strcpy(listing->longest, inner);
 	}
@@ -132,10 +139,11 @@ static void list_members(const json_t *object, const char *path, int depth,
 void in_member_strings(const json_t *object, struct in_causes *causes)
 {
 	struct listing listing = { causes->names, causes->longest, sizeof(causes->names),
-				   sizeof(causes->longest), 0, 0 };
+				   sizeof(causes->longest), 0, 0, 0 };
 
 	*causes->names = *causes->longest = '\0';
 	list_members(object, "", 0, &listing);
+	causes->longest_is_fp = listing.is_fp;
 }
 
 /* ---- members that no object has ---- */
@@ -147,7 +155,7 @@ void in_member_see(struct in_causes *causes, const struct in_columns *columns,
 	size_t n = in_causes_names(columns, names);
 	char longest[MAX_PART + 1] = "";
 	struct listing listing = { causes->members, longest, sizeof(causes->members),
-				   sizeof(longest), 0, 1 };
+				   sizeof(longest), 0, 0, 1 };
 
 	if (columns->text && json_object_get(object, columns->text))
 		n = IN_CAUSES_TEXTS;

@@ -3,6 +3,8 @@
 
 #include "input/in_reader.h"
 
+#include "common/tl_example.h"
+#include "common/tl_msg.h"
 #include "common/tl_advice.h"
 #include "common/tl_time.h"
 #include "input/in_guard.h"
@@ -75,6 +77,14 @@ static char separator(const struct in_reader *reader)
 	return reader->format->takes & IN_TAKES_NUL && reader->columns->nul_ends ? '\0' : '\n';
 }
 
+/* Three words or more. */
+static int has_words(const char *path)
+{
+	const char *blank = strchr(path, ' ');
+
+	return blank && strchr(blank + 1, ' ');
+}
+
 static const char *advise_name(const char *path)
 {
 	static char advice[NAME_MAX + 32];
@@ -85,6 +95,8 @@ static const char *advise_name(const char *path)
 			       "; a shell has other quotes, ' and \"" :
 		       strstr(path, ":/") ?
 			       "; files of this machine are read: ssh HOST cat FILE | ... -" :
+		       has_words(path) && strcmp(tl_program(), "simidx-query") ?
+			       "; of a text: printf '%s' 'TEXT' | ... -F text -" :
 		       strchr(path, ',') ? "; several INPUTs stand with blanks between" :
 		       *path == '.' && !strpbrk(path + 1, "./") ?
 			       "; --text-field names a member or column" :
@@ -101,7 +113,8 @@ static const char *advise_open(const char *path)
 	return errno == EACCES	     ? "; ls -l shows who may read it" :
 	       errno == ENOTDIR	     ? "; a file stands where its directory is to be" :
 	       errno != ENOENT	     ? "" :
-	       strlen(path) == 16 && !path[strspn(path, "0123456789abcdefABCDEF")] ?
+	       strlen(path) == 16 && tl_example_has("format") &&
+			       !path[strspn(path, "0123456789abcdefABCDEF")] ?
 		       "; of fingerprints: echo FP | ... -F lines -" :
 	       *path == '~'	     ? "; a shell replaces ~ where it begins a word, and not in "
 				       "quotes" :

@@ -272,6 +272,7 @@ enum in_doubt {
 	IN_NAMED_JSON,      /* its name ends in .json */
 	IN_NAMED_ROWS,      /* its name is one of rows, such as .jsonl, but it was found */
 	IN_LISTS_FPS,       /* its first lines are fingerprints */
+	IN_IS_FP,           /* of a row: its text is a fingerprint */
 	IN_N_DOUBTS
 };
 
@@ -281,5 +282,8 @@ enum in_doubt {
  * @param bits  of fingerprints
  */
 enum in_doubt in_doubt_text(const char *path, const struct in_row *row, unsigned bits);
+
+/** The same of a row that has a text. */
+enum in_doubt in_doubt_row(const struct in_row *row, unsigned bits);
 
 #endif /* IN_READER_H */

@@ -55,6 +55,8 @@ static const char *why_no_text(const char *path, const char *bytes, size_t n)
 		return "is UTF-16: 'iconv -f UTF-16 -t UTF-8' makes a text of it that can be read";
 	if (n >= 16 && !memcmp(bytes, "SQLite format 3", 16))
 		return "is an SQLite database: sqlite3 -csv FILE 'SELECT ...' | ... -F csv -";
+	if (n > 2 && !memcmp(bytes, "\x1f\x8b", 2) && !in_codec_of_path(path))
+		return "is compressed: name it .gz, or gzip -dc FILE | ... -F text -";
 	if (in_path_ends_in(path, ".zip .tar"))
 		return "is an archive: unpack it, and give -r its directory";
 	if (in_path_ends_in(path, ".npz"))
@@ -139,4 +141,10 @@ enum in_doubt in_doubt_text(const char *path, const struct in_row *row, unsigned
 			return IN_NO_DOUBT;
 	}
 	return n > 0 ? IN_LISTS_FPS : IN_NO_DOUBT;
+}
+
+enum in_doubt in_doubt_row(const struct in_row *row, unsigned bits)
+{
+	return row->text_size == tl_hex_width(bits) &&
+	       is_fingerprint(row->text, row->text_size, bits) ? IN_IS_FP : IN_NO_DOUBT;
 }

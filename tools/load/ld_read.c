@@ -187,11 +187,14 @@ static int skip_rows(struct ld_run *run, uint64_t rows)
 	return 0;
 }
 
-/* Whether a file that was taken for one text by its name alone may be none. */
+/* Whether a file that was taken for one text by its name alone, or a row, may be none. */
 static enum in_doubt doubt_row(const struct ld_run *run, const struct ld_item *item)
 {
-	if (item->result != IN_ROW || run->reader.format != &in_format_text ||
-	    run->options->inputs.format)
+	if (item->result != IN_ROW || item->row.kind != IN_TEXT)
+		return IN_NO_DOUBT;
+	if (!run->reader.format->is_whole)
+		return in_doubt_row(&item->row, run->target.bits);
+	if (run->options->inputs.format)
 		return IN_NO_DOUBT;
 	return in_doubt_text(run->reader.path, &item->row, run->target.bits);
 }
@@ -287,9 +290,7 @@ int ld_read_files(struct ld_run *run, struct in_files *files)
 	}
 	/* A list may be empty, as nothing is new; who names a directory means what is in it. */
 	if (!code && !number && inputs->n_operands && !inputs->lists.n && !tl_stop_requested())
-		return tl_error("%s: no files were found%s", inputs->operands[0],
-				inputs->hidden ? "" : " (--hidden reads those whose names begin "
-						      "with a dot, too)");
+		return in_files_refuse_none(inputs);
 	if (!code && run->queue && !tl_stop_requested())
 		code = ld_queue_flush(run->queue);
 	return code;

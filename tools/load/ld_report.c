@@ -173,6 +173,8 @@ static void print_remarks(const struct ld_report *report)
 		[LD_LISTS_FPS] = { "text looks like a list of fingerprints",
 				   "texts look like lists of fingerprints",
 				   ": -F lines reads one a line" },
+		[LD_ARE_FPS] = { "text is a fingerprint", "texts are fingerprints",
+				 ": --fp-field NAME reads them as such" },
 		[LD_NOT_UTF8] = { "text is not UTF-8", "texts are not UTF-8",
 				  ": convert such files before, for example with iconv" },
 	};

@@ -27,6 +27,7 @@ enum ld_remark {
 	LD_NAMED_JSON,   /* inputs named .json that were taken for texts */
 	LD_NAMED_ROWS,   /* files that were found and are named as rows, taken for texts */
 	LD_LISTS_FPS,    /* texts that look like lists of fingerprints */
+	LD_ARE_FPS,      /* texts of rows that are fingerprints */
 	LD_SKIPPED,      /* files in directories that are no texts */
 	LD_FUTURE,       /* rows whose time is later than the clock */
 	LD_N_REMARKS

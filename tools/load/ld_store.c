@@ -84,6 +84,7 @@ static void remark(struct ld_run *run, const struct ld_item *item)
 		[IN_NAMED_JSON] = LD_NAMED_JSON,
 		[IN_NAMED_ROWS] = LD_NAMED_ROWS,
 		[IN_LISTS_FPS] = LD_LISTS_FPS,
+		[IN_IS_FP] = LD_ARE_FPS,
 	};
 	struct ld_report *report = &run->report;
 	char place[LD_PLACE_SIZE + 40];
