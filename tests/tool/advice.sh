@@ -523,7 +523,7 @@ none 'query search' "$query" search ix --frobnicate 5 00123456
 says 'there are: INDEX --text FILE: what is near to a text; '
 shows 'query get ix --id 0' "$query" get ix
 shows 'query delete INDEX --label LABEL' "$query" delete ix
-shows 'query search ix --text FILE' "$query" search ix
+shows 'query search ix QUERY' "$query" search ix
 shows 'query search --text ix QUERY' "$query" search --text ix
 shows 'query get --label ix KEY' "$query" get --label ix
 none 'query delete' "$query" delete --label ix

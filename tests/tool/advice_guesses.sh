@@ -105,7 +105,7 @@ while read -r option value meant; do
 	shows "load --$option $meant index fps" "$load" --$option $value index fps
 done <<'LIST'
 create yes if-missing
-create always if-missing
+create auto if-missing
 merge yes always
 merge no never
 LIST
@@ -126,7 +126,7 @@ names() {
 }
 names "$load" >of_load
 names "$dedup" >of_dedup
-for option in $(comm -13 of_load of_dedup | grep -vE 'all|near-misses|evidence-texts|remember'); do
+for option in $(comm -13 of_load of_dedup | grep -vE 'all|near-misses|evidence-texts'); do
 	run 2 "$load" "$option" index fps
 	grep -q 'there are: ' err && fail "not known to simidx-load: $option"
 	says "unknown option '$option'"
@@ -136,8 +136,8 @@ for option in $(comm -23 of_load of_dedup | grep -vE 'seed|features-by|touch|mer
 	grep -q 'there are: ' err && fail "not known to simidx-dedup: $option"
 	says "unknown option '$option'"
 done
-shows 'load --max-errors 10 INDEX INPUT' "$dedup" --stream rows.jsonl --max-errors 10
-says "unknown option '--max-errors'; it is an option of simidx-load, which stores rows in an index"
+none dedup "$dedup" --stream rows.jsonl --max-errors 10
+says "'--max-errors'; rows that cannot be read are skipped, and counted; --rejects FILE lists them"
 shows 'dedup --keep newest INPUT' "$query" search --keep longest index fps
 shows 'query search --radius 3 --text INDEX FILE' "$query" stats --radius 3 index
 run 2 "$load" --similarity 0.8 index fps
@@ -213,4 +213,163 @@ run 1 "$load" fidx -F lines lines
 says 'more rejected rows of this kind are only counted'
 says '50 rows rejected'
 
+# ---- what a newcomer typed ----
+
+rm -rf new
+echo 'some,rows' >rows.csv
+cp rows.jsonl day2.jsonl
+run 0 "$load" -q --times timed rows.jsonl
+fp=$(sed -n 3p fps)
+# RIGHT = WRONG
+while IFS='=' read -r right program wrong; do
+	# shellcheck disable=SC2086
+	shows "$right" "${!program}" $wrong
+done <<LIST
+dedup -r texts --threads 2=dedup=-r texts -t 2
+dedup --pairs rows.jsonl=dedup=-p rows.jsonl
+dedup --binary -r texts=dedup=-b -r texts
+dedup --header rows.csv=dedup=--csv-header rows.csv
+dedup --header rows.csv=dedup=--header true rows.csv
+dedup -0 --files-from list=dedup=--files0-from list
+dedup --stream --rejects bad rows.jsonl=dedup=--stream --errors bad rows.jsonl
+dedup --evidence FILE rows.jsonl day2.jsonl=dedup=--explain rows.jsonl day2.jsonl
+dedup --summary FILE rows.jsonl day2.jsonl=dedup=--stats rows.jsonl day2.jsonl
+dedup --keep newest rows.jsonl=dedup=--keep rows.jsonl
+dedup --stream --index newindex rows.jsonl=dedup=--stream newindex rows.jsonl
+load -r new texts=load=create new texts
+load --mode if-new --emit new index rows.jsonl=load=--mode if-new --emit yes index rows.jsonl
+load --on-duplicate first index rows.jsonl=load=--ignore-existing index rows.jsonl
+load --on-duplicate first index rows.jsonl=load=--if-not-exists index rows.jsonl
+load --create truncate index rows.jsonl=load=--recreate index rows.jsonl
+load --write rebuild index rows.jsonl=load=--rebuild index rows.jsonl
+load --merge-only INDEX=load=--merge index
+load --merge-only INDEX=load=--merge always index
+load --time seen --times new rows.jsonl=load=--timestamp seen --times new rows.jsonl
+query delete --label index texts/a.txt=load=delete index texts/a.txt
+query search INDEX $fp=query=search $fp
+query search fidx QUERY=query=search fidx
+query search --text index texts/a.txt=query=search -t index texts/a.txt
+query plan --documents 1M=query=plan --expect 1M
+query delete --older-than 30d timed=query=delete timed --older-than 30days
+query delete --older-than 30d timed=query=delete timed --older-than 1M
+query delete --older-than 365d timed=query=delete timed --older-than 1y
+query delete --older-than 30d timed=query=delete timed --older-than P30D
+query delete --older-than 30d timed=query=delete timed --older-than -30d
+query delete --older-than 1d timed=query=delete timed --older-than yesterday
+query delete --older-than 1w timed=query=delete timed --older-than 1week
+query delete --older-than 2026-06-01 timed=query=delete timed --older-than 2026/06/01
+query delete --older-than 2026-06-01 timed=query=delete timed --older-than 01.06.2026
+query delete --older-than 2026-06-01 timed=query=delete timed --older-than 20260601
+query delete --older-than 2026-06-01 timed=query=delete timed --older-than 2026-06
+query delete --older-than 2026-06-01T08:00:00Z timed=query=delete timed --older-than 2026-06-01T08:00:00
+LIST
+shows 'dedup -F csv rows.csv' "$dedup" -F=csv rows.csv
+shows "query search -k 5 fidx $fp" "$query" search -k=5 fidx "$fp"
+says "a letter has its value without '=': '-k=5'"
+shows 'load --times --time seen new rows.jsonl' "$load" --times=seen new rows.jsonl
+# What is said, where no line can be shown.
+while IFS='=' read -r told program wrong; do
+	# shellcheck disable=SC2086
+	run 2 "${!program}" $wrong
+	says "$told"
+	! grep -q "^Try 'simidx.*', or" err || fail "a line is shown: $wrong"
+done <<LIST
+; the last line is a summary=dedup=-m -r texts
+is --similarity meant?=dedup=--threshold=80 -r texts
+found 512 bytes: a unit stands right behind the number, as in 512M=dedup=--memory 512 rows.jsonl
+; files are read so by their names=dedup=--csv rows.csv
+; --delimiter is what separates columns=dedup=-F ; rows.csv
+; --evidence FILE, then simidx-query review --html PAGE FILE=dedup=--report out.html -r texts
+; the exit status is 1 if a row could not be read=dedup=--stream --strict rows.jsonl
+; nothing is replaced: name a new FILE=dedup=--stream -f --output o rows.jsonl
+is --index meant?=dedup=--stream --previous new.jsonl rows.jsonl
+; near texts are found anyway=dedup=--near-duplicates rows.jsonl
+; there is nothing to choose=dedup=--chunk-size 1000 rows.jsonl
+'simidx-dedup --stream --index nope INPUT' makes an index=dedup=--stream --against nope rows.jsonl
+; truncate replaces an index that is there, must refuses it=load=--create always -r new texts
+; reject leaves such texts out=load=--short skip new rows.jsonl
+; a file that is one text has its path as its label=load=--name doc new texts/a.txt
+; a file that is one text has its path as its label=load=--label doc new texts/a.txt
+; a file is one text without an option=load=-t new texts/a.txt
+--text-field has taken 'new'; a file is one text without it=load=--text new texts/a.txt
+'fidx', the name of a file or index: the value is missing=query=search -k fidx $fp
+; of fingerprints: --radius K=query=search --accept 100 fidx $fp
+; the digits stand alone=query=search fidx ${fp}h
+; the digits stand alone=query=search fidx ${fp:0:8}:${fp:8}
+; of a label: simidx-query get --label=query=search index doc-3
+; --radius K finds what differs in K bits, --nearest N the N nearest=query=search --k 5 --text index texts/a.txt
+--limit N prints so many=query=search -5 fidx $fp
+; without NEW it is compacted in its place=query=compact --in-place index
+'simidx-query get INDEX FP' shows ids=query=delete fidx $fp
+; xargs simidx-query get --id INDEX reads a list=query=get --id fidx rows.csv
+'simidx-load --mode delete -F ids INDEX FILE' deletes what a list has=query=delete fidx --id -
+--version prints the version=query=-v
+LIST
+run 2 "$query" similar "$fp" "$fp"
+says 'A and B are files'
+! grep -q -e '-F lines' err || fail 'an option that similar has not'
+run 2 "$load" new 'some text to store here'
+says "; of a text: printf '%s' 'TEXT' | ... -F text -"
+run 2 "$query" search fidx " $fp"
+says '; the digits stand alone'
+shows 'query delete --older-than 2026-06-01 timed' "$query" delete timed --older-than '2026-06-01 00:00'
+run 1 "$load" -q --mode delete -F labels index texts/a.txt
+run 1 "$load" --mode delete -F labels index texts/a.txt
+says '0 documents deleted; index has 2; 1 not there (texts/a.txt:1)'
+run 0 "$load" --wait 5 waits rows.jsonl
+says '--wait 5 is in milliseconds'
+run 0 "$load" indexx texts/a.txt
+says 'indexx: a new index; is index meant?'
+run 0 "$load" --stem English stemmed texts/a.txt
+run 0 "$query" search -k 10 --text index texts/a.txt
+says '-k 10 finds what differs in so many bits; --nearest 10 finds the 10 nearest'
+
+# ---- what rows look like ----
+
+(echo; cat rows.jsonl; printf '\n \n') >empty.jsonl
+run 0 "$dedup" --stream empty.jsonl
+cmp -s out rows.jsonl || fail 'empty lines are no rows'
+run 0 "$load" empty empty.jsonl
+says 'index built with 2 documents'
+(echo '# rows'; cat rows.jsonl) >comment.jsonl
+run 1 "$dedup" --stream comment.jsonl
+says "malformed JSON at column 1: '{' expected near '#'; JSON has no comments: grep -v '^#'"
+sed 's/./& /8' fps >apart
+run 1 "$load" -F lines apartx apart
+says "; tr -d ' :-' takes away what stands between digits"
+printf '%064d\n' 1 10 >binary
+run 1 "$load" -F lines binaryx binary
+says "; of binary digits: printf '%x\n' \$((2#DIGITS)) makes hexadecimal ones"
+sed 's/.*/{"hash":"&"}/' fps >hash.jsonl
+run 1 "$load" hashx hash.jsonl
+says "whose strings are \"hash\"; a fingerprint: --fp-field 'hash'"
+run 0 "$load" hashx --text-field hash hash.jsonl
+says '5 texts are fingerprints (first: hash.jsonl:1): --fp-field NAME reads them as such'
+run 0 "$dedup" --stream --text-field hash hash.jsonl
+says '5 texts are fingerprints (first: hash.jsonl:1): --fp-field NAME reads them as such'
+echo '{"fp":123}' >number.jsonl
+run 1 "$load" numberx number.jsonl
+says '; of whole numbers: --fp-encoding dec'
+gzip -c texts/a.txt >packed.txt
+run 1 "$load" packedx packed.txt
+says 'is compressed: name it .gz, or gzip -dc FILE | ... -F text -'
+
+# A dump that is loaded again: second fingerprints are taken over, and what is not is told.
+for format in tsv jsonl; do
+	"$query" dump --format $format index >index.$format
+	run 0 "$load" again.$format index.$format
+	says "again.$format: holds bare fingerprints, so no texts can be searched; a copy of an index of texts: dump --format full and -F full"
+done
+"$query" dump --format jsonl again.jsonl | cmp -s - index.jsonl || fail 'another index'
+run 0 "$load" bare -F lines fps
+! grep -q 'bare fingerprints' err || fail 'what is known is told'
+
+# Of inputs none can be read, or some.
+for path in nope.jsonl '*.jsonl' https://example.org/rows.jsonl; do
+	run 2 "$dedup" --stream "$path"
+	says "$path: cannot open: No such file"
+	run 1 "$dedup" --stream "$path" rows.jsonl
+done
+run 2 "$dedup" -r nowhere
+says 'nowhere: cannot open: No such file'
 finish

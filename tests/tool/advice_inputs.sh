@@ -227,8 +227,11 @@ run 1 "$query" get ix --id 99
 says '99: not found; dump lists all ids'
 run 2 "$query" export ix docs
 says 'docs: exists already; DIR is to be a new one'
-run 0 "$query" export ix ix.csv
-says "ix.csv: is going to be a directory for HBase; 'simidx-query dump INDEX' prints rows"
+run 2 "$query" export ix ix.csv
+says "ix.csv: is a name of rows, and DIR a directory for HBase; 'simidx-query dump INDEX' prints rows"
+[ ! -e ix.csv ] || fail 'a directory with the name of rows'
+run 2 "$query" backup ix ix.tar.gz
+says 'ix.tar.gz: a backup is a directory: tar -czf FILE.tar.gz packs it'
 run 2 "$query" search ix docs
 says 'docs: is a directory; name the files in it: --text DIR/*'
 run 0 "$load" -q --times timed fps.tsv

@@ -169,10 +169,10 @@ nothing dedup "$dedup" --stream rows.jsonl --gpu
 says '; no GPU is used; '
 nothing dedup "$dedup" --stream rows.jsonl --config c.yaml
 says '; no file has options; '
-for option in --strict --fuzzy; do
-	run 2 "$dedup" --stream $option rows.jsonl
-	says "Try 'simidx-dedup --stream --similarity 0.8 rows.jsonl'"
-done
+nothing dedup "$dedup" --stream --strict rows.jsonl
+says '; the exit status is 1 if a row could not be read'
+run 2 "$dedup" --stream --fuzzy rows.jsonl
+says "Try 'simidx-dedup --stream --similarity 0.8 rows.jsonl'"
 for option in --against --index; do
 	nothing dedup "$dedup" --stream $option rows.jsonl day2.jsonl
 	says "; 'simidx-dedup -q --stream --index INDEX rows.jsonl >/dev/null' makes one of its rows"
@@ -205,7 +205,7 @@ says "the longest one: --text-field 'text'"
 
 # simidx-load
 run 2 "$load" create made texts
-says "Try 'simidx-load made texts'"
+says "Try 'simidx-load -r made texts'"
 works 'load -r made texts' "$load" made texts
 run 2 "$load" --stats index
 says "Try 'simidx-query stats INDEX'"
@@ -216,7 +216,7 @@ says '5: no such file; a few: simidx-query delete INDEX --id 5'
 nothing load "$load" --mode delete index - </dev/null
 says 'standard input needs its format, such as -F ids or -F labels'
 nothing load "$load" --mode skip index rows.jsonl
-says "found 'skip'; is --on-duplicate first meant?"
+says "found 'skip'; --on-duplicate first keeps what is stored"
 works "query search index $fp" "$load" search index "$fp"
 run 2 "$load" fixed index
 says "index: is an index, and INPUTs are files; simidx-load --from takes its documents"

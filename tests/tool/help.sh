@@ -111,7 +111,7 @@ says "unknown option '--jsno'; is --json meant?"
 run 2 "$query" search no-such-index -f queries
 says "unknown option '-f'; there are: INDEX --text FILE: what is near to a text; INDEX FP: to a fingerprint; "
 run 2 "$query" search no-such-index --fp-encoding sdec -5
-says "unknown option '-5'; '--' goes before arguments that begin with '-'"
+says "unknown option '-5'; --limit N prints so many; '--' goes before arguments that begin with '-'"
 # Names of files and indexes are not empty.
 for command in stats 'backup ix' plan 'idf one' 'similar one' review; do
 	# shellcheck disable=SC2086
@@ -190,7 +190,7 @@ run 2 "$load" - file
 says "'-' is standard input, and no index"
 run 2 "$load" --mode rebuild index file
 says "--mode: expected one of add, if-new, replace, delete, found 'rebuild'"
-says "; is --write rebuild meant?"
+says "; --write rebuild builds all anew"
 run 2 "$load" --write slowly index file
 says "--write: expected one of auto, insert, rebuild, found 'slowly'"
 run 2 "$load" --expect 1P index file

@@ -61,7 +61,7 @@ fi
 fill
 printf '2\n9\n' >two.ids
 run 1 "$load" --mode delete -F ids ix two.ids - <<<$'3\n77'
-sums_up '2 documents deleted; index has 4; 2 not there'
+sums_up '2 documents deleted; index has 4; 2 not there (first: two.ids:2)'
 holds ix < <(for i in 1 4 5 6; do printf '%d\t%016x\tl%d\n' $i $i $i; done)
 # Names that say the format need no -F.
 printf '\t\tl4\n' >some.tsv
@@ -120,7 +120,7 @@ printf 'l1\nl2\n' >labels
 echo l9 >more
 run 1 "$load" --commit 1 --rejects rejects --summary summary --mode delete -F labels ix labels more
 printf 'more:1\tis not there\n' | diff - rejects || fail 'which label is not there'
-sums_up '2 documents deleted; index has 3; 1 not there'
+sums_up '2 documents deleted; index has 3; 1 not there (more:1)'
 grep -q '"stored":2.*"mode":"delete".*"missing":1' summary || fail 'the summary of a deletion'
 run 0 "$load" --resume --mode delete -F labels ix labels more
 says 'simidx-load: ix: going on after row 3 of this input'

@@ -293,9 +293,10 @@ void tl_refuse_letter(int letter, const char *spelled, const char *next, const c
 		nearest = other ? other : instead ? NULL : nearest;
 	}
 	if (isdigit(letter) && !instead)
-		tl_usage_error("unknown option '-%c'; '--' goes before arguments that begin with "
-			       "'-'",
-			       letter);
+		tl_usage_error("unknown option '-%c'; %s'--' goes before arguments that begin with "
+			       "'-'", letter,
+			       tl_others_find("limit", 5, names) ? "--limit N prints so many; " :
+								   "");
 	else if (nearest || instead)
 		refuse_as(spelled ? spelled : alone, spelled && *spelled != '-' ? 1 : 2, nearest,
 			  instead, 1);
@@ -309,7 +310,8 @@ int tl_refuse_long(const char *word, const char *const *names)
 	const char *nearest, *instead;
 	char spelled[64], name[64];
 
-	if (!word || strncmp(word, "--", 2) == 0 || *word != '-' || strlen(word) < 4)
+	if (!word || strncmp(word, "--", 2) == 0 || *word != '-' || strlen(word) < 4 ||
+	    word[2] == '=')
 		return 0;
 	snprintf(spelled, sizeof(spelled), "-%s", word);
 	read_word(spelled, name);
@@ -329,7 +331,8 @@ const char *tl_known_value(const char *value, const char *const *words)
 		{ "text", "txt md markdown html plain" }, { "dec", "decimal" },
 		{ "replace", "update upsert overwrite" }, { "add", "append insert" },
 		{ "if-new", "new unique dedup" }, { "delete", "remove" }, { "must", "new" },
-		{ "if-missing", "yes always auto" }, { "always", "yes on true" },
+		{ "if-missing", "yes auto" }, { "always", "yes on true" },
+		{ "new", "yes on true" },
 		{ "never", "no off false" }, { "truncate", "overwrite" }, { "last", "newest" },
 		{ "first", "oldest ignore skip" },
 		{ "longest", "biggest largest" }, { "shortest", "smallest" },
@@ -370,5 +373,7 @@ int tl_refuse_word(const char *word, const char *next)
 		tl_example_mend(word, 0, "--");
 	if (told && is_query && next && tl_path_is_index(next))
 		tl_example_is_of("simidx-query");
+	if (told && strcmp(word, "delete") == 0)
+		tl_example_mend(word, strlen(word), "delete --label");
 	return told ? tl_usage_error("there is no file '%s'; %s", word, told) : 0;
 }

@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -135,13 +136,15 @@ static int has_mistake(const char *word)
 	return mended.is_set && mended.at >= word && mended.at < word + strlen(word);
 }
 
-/* What is wrong has no value, though it may begin as one of ours. */
+/* What is wrong has no value, though it may begin as one of ours; and an option may stand in the
+   place of a word. */
 static int count_operands(void)
 {
 	int n = 0;
 
 	for (char **word = typed.argv; *word; word++) {
-		n += !is_option(*word);
+		n += !is_option(*word) &&
+		     !(has_mistake(*word) && mended.n && is_option(mended.right));
 		if (is_option(*word) && word[1] && !has_mistake(*word))
 			word += takes_value(*word, strlen(*word));
 	}
@@ -171,7 +174,9 @@ static int may_take(const struct tl_option *row, const char *value)
 			row->kind == TL_KIND_SIZE || !row->value[1]; /* S of --similarity */
 
 	if (strcmp(row->value, "INDEX") == 0)
-		return !tl_path_is_file(value);
+		return !tl_path_is_file(value) && !strchr(value, '.');
+	if (strcmp(row->name, "similarity") == 0)
+		return strspn(value, ".0123456789") == strlen(value) && atof(value) <= 1;
 	return row->kind == TL_KIND_WORD ?
 		       tl_others_find(value, strlen(value), row->words) != NULL :
 		       !is_number || (strspn(value, ".0123456789") && !strchr(value, '%'));
@@ -183,6 +188,13 @@ static int is_amount(const char *word)
 	size_t n = strspn(word, "0123456789.-");
 
 	return isdigit((unsigned char)*word) && (!word[n] || !word[n + 1]) && access(word, F_OK);
+}
+
+/* Whether a file that an option writes is one that is there: rather an input. */
+static int is_input(const struct tl_option *row, const char *value)
+{
+	return strcmp(row->value, "FILE") == 0 && access(value, F_OK) == 0 &&
+	       tl_others_list("evidence summary dups output rejects list-binary", row->name);
 }
 
 /* What stands behind an option that was mended. */
@@ -222,7 +234,8 @@ static enum behind judge_behind(const char *next)
 	if (!has_value || has_own)
 		return *rest || (next && !is_option(next) && n_more > 0 &&
 					!typed.command->commands) ? IS_DOUBTFUL : IS_RIGHT;
-	if (!*rest && (!next || is_option(next) || (n_more <= 0 && !is_amount(next))))
+	if (!*rest && (!next || is_option(next) || (n_more <= 0 && !is_amount(next)) ||
+		      is_input(row, next)))
 		return tl_example_value(row) ? IS_MISSING : IS_DOUBTFUL;
 	return may_take(row, *rest ? rest + (*rest == '=') : next) ? IS_RIGHT : IS_DOUBTFUL;
 }
@@ -264,7 +277,7 @@ static void put_missing(FILE *out)
 	const char *word = typed.command->shortest;
 
 	for (char **given = typed.argv; *given; given++)
-		if (is_option(*given))
+		if (is_option(*given) || strstr(typed.command->operands, "QUERY"))
 			word = typed.command->operands;
 	for (int i = count_operands(); *word && i > 0; i--)
 		word += strcspn(word, " ") + (strchr(word, ' ') != NULL);

@@ -104,7 +104,9 @@ static void advise_index(const char *path, const simidx_error *err)
 		tl_error("%s: is %s meant?", path, nearest);
 	else if ((err->code == SIMIDX_E_NOT_FOUND && strstr(err->text, "no index")) ||
 		 (err->code == SIMIDX_E_NOT_INDEX && tl_path_is_missing(path, &unasked)))
-		tl_error("%s: 'simidx-load %s INPUT' makes an index", path, word);
+		tl_error("%s: '%s %s INPUT' makes an index", path,
+			 strcmp(tl_program(), "simidx-dedup") ? "simidx-load" :
+				 "simidx-dedup --stream --index", word);
 	else if (err->code == SIMIDX_E_NOT_INDEX &&
 		 (strstr(err->text, "not a directory") || strstr(err->text, "it has no ")))
 		tl_error("%s: an index is a directory that simidx-load or 'simidx-dedup --index' "
@@ -116,6 +118,12 @@ static void advise_index(const char *path, const simidx_error *err)
 			 strcmp(tl_program(), "simidx-query") ?
 				 "; another name makes a new index" :
 				 "; 'simidx-load NEW INPUT' makes an index of what you have");
+	else if (strstr(err->text, "(SIMIDX_OPEN_STATIC)") &&
+		 strcmp(tl_program(), "simidx-query"))
+		tl_error("%s: only who may write in it can add to it: 'ls -l %s' shows whose it is",
+			 path, word);
+	else if (tl_path_is_uri(path) && strstr(err->text, "Connection refused"))
+		tl_error("%s: no server answers there: start it, or name another HOST:PORT", path);
 	/* The library names the flag, as it knows of no options. */
 	else if (strstr(err->text, "(SIMIDX_OPEN_STATIC)"))
 		tl_notice("%s: 'simidx-query --static' opens it so, to read; 'simidx-query backup "

@@ -145,6 +145,8 @@ static void refuse(const struct tl_command *command, struct slots *slots, int c,
 
 		if (tl_others_list("true yes on", value + 1))
 			tl_example_mend(value, strlen(value), "");
+		else if (strncmp(spelled, "--times=", 8) == 0)
+			tl_example_mend(value, 1, " --time ");
 		else if (command->program ? has_index_before(argv) : !access(value + 1, F_OK))
 			tl_example_mend(value, 1, " ");
 		tl_usage_error("option '%s' takes no value: --%s", spelled,
@@ -177,6 +179,10 @@ static int is_long(const struct slots *slots, char **argv)
 	if (!optarg || optarg == argv[optind - 1])
 		return 0;
 	list_names(slots, names);
+	if (*optarg == '=' && optarg[1] && argv[optind - 1][2] == '=') {
+		tl_example_mend(optarg, 1, " ");
+		return tl_usage_error("a letter has its value without '=': '%s'", argv[optind - 1]);
+	}
 	return tl_refuse_long(argv[optind - 1], names);
 }
 
@@ -213,8 +219,10 @@ static int may_be_operand(const struct tl_command *command, const char *value)
 static int refuse_missing(const char *prefix, int length, const char *word, const char *advice)
 {
 	if (taken.name)
-		return tl_usage_error("%s%.*s is missing: --%s has taken '%s'", prefix, length,
-				      word, taken.name, taken.value);
+		return tl_usage_error("%s%.*s is missing: --%s has taken '%s'%s", prefix, length,
+				      word, taken.name, taken.value,
+				      strcmp(taken.name, "text-field") ? "" :
+				      "; a file is one text without it");
 	tl_example_complete();
 	return tl_usage_error("%s%.*s is missing%s", prefix, length, word, advice);
 }
@@ -225,6 +233,10 @@ int tl_refuse_no_input(void)
 {
 	if (isatty(STDIN_FILENO))
 		return refuse_missing("", 5, "INPUT", "");
+	if (tl_example_find("merge")) {
+		tl_example_is("simidx-load --merge-only INDEX");
+		return tl_usage_error("INPUT is missing; --merge-only INDEX merges what it has");
+	}
 	if (tl_example_find("null") && !taken.name)
 		tl_example_mend(NULL, 0, "--files-from -");
 	return refuse_missing("", 5, "INPUT", DASH ", and --files-from - a list of names there");
@@ -281,6 +293,12 @@ static int check_operands(const struct tl_command *command, int n, char **operan
 	}
 	if (n >= command->least)
 		return refuse_empty(command, n, operands);
+	if (n == 1 && strncmp(word, "INDEX QUERY", 11) == 0 && strlen(operands[0]) >= 8 &&
+	    !operands[0][strspn(operands[0], "0123456789abcdefABCDEF")] &&
+	    access(operands[0], F_OK)) {
+		tl_example_mend(operands[0], 0, "INDEX ");
+		return tl_usage_error("%sINDEX is missing: it comes before QUERY", prefix);
+	}
 	for (i = 0; i < n && strchr(word, ' '); i++)
 		word = strchr(word, ' ') + 1;
 	length = (int)strcspn(word, " .");
@@ -389,6 +407,12 @@ static int take_all(const struct tl_command *command, struct slots *slots, int a
 		if (slot->given && !*(const char **)(void *)slot->given)
 			*(const char **)(void *)slot->given = slot->row->name;
 		slot->is_given = 1;
+		if (strcmp(slot->row->name, "header") == 0 && argv[optind] &&
+		    access(argv[optind], F_OK) && tl_others_list("true yes on", argv[optind])) {
+			tl_example_mend(argv[optind], strlen(argv[optind]), "");
+			return tl_usage_error("--header takes no value, found '%s'",
+					      argv[optind]);
+		}
 		if (refuse_option(slot->row, argv) ||
 		    refuse_second(slot, optarg) || tl_value_set(slot->row, slot->base, optarg) ||
 		    (optarg && refuse_spoken(slot->row, argv[optind])))

@@ -31,6 +31,8 @@ static const struct {
 	  "merge=never durability=normal wait=1000 force write=insert plan=3x22 expect=10M "
 	  "layout=rows fill=90 ids=none fp2 no-fp2 permissions=640 extractor=words1 grams=2 "
 	  "stop=en words=FILE stem=english weights=log top=20 seed=1 min-tokens=5 short=reject" },
+	{ "simidx-dedup", "compares files and rows", "--stream --index INDEX INPUT",
+	  "remember=text" },
 	{ "simidx-dedup", "compares files and rows", "--stream INPUT",
 	  "output=FILE output-dir=DIR dups=FILE index=INDEX" },
 	{ "simidx-dedup", "compares files and rows", "-r DIR",

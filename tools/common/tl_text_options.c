@@ -6,6 +6,7 @@
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +72,19 @@ static int take_grams(void *to, const char *value)
 		if (!value[size])
 			return 0;
 	}
+}
+
+/* The names of languages have small letters. */
+static int take_stem(void *to, const char *value)
+{
+	static char name[32];
+	struct tl_text_options *options = to;
+	size_t n = strlen(value);
+
+	options->how.stem = n < sizeof(name) ? name : value;
+	for (size_t i = 0; i <= n && n < sizeof(name); i++)
+		name[i] = (char)tolower((unsigned char)value[i]);
+	return 0;
 }
 
 static int take_top(void *to, const char *value)
@@ -150,7 +164,7 @@ const struct tl_option tl_text_cutting_rows[] = {
 	{ 0, "words", "FILE", TL_CALL(take_words), .may_repeat = 1,
 	  .help = "words that stay in one piece; may be repeated",
 	  .more = "Words that stay in one piece, one a line. May be repeated." },
-	{ 0, "stem", "LANGUAGE", TL_TEXT(struct tl_text_options, how.stem),
+	{ 0, "stem", "LANGUAGE", TL_CALL(take_stem),
 	  .help = "stem words of english, german, ...",
 	  .more = "Reduce words to their stems, as libstemmer does for english, german and "
 		  "other languages." },

@@ -10,6 +10,7 @@
 #include "common/tl_path.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -71,6 +72,9 @@ static const char *word_of(int letter, char *const *next)
 	return last[2] ? last + strlen(last) - 1 : last;
 }
 
+/* A smaller number is hardly a limit in percent. */
+#define LEAST_PERCENT 40
+
 /* What its value tells: objects, a field, a size of memory, or a directory for temporary files. */
 static const char *value_means(const struct tl_unknown *unknown, const char *spelled)
 {
@@ -92,8 +96,13 @@ static const char *value_means(const struct tl_unknown *unknown, const char *spe
 		return tl_others_find("recursive", 9, unknown->names);
 	if (strchr("st", letter) && (*value == '.' || strncmp(value, "0.", 2) == 0))
 		return tl_others_find("similarity", 10, unknown->names);
-	if (letter == 'T' && !value[strspn(value, "0123456789")])
+	if (strchr("tT", letter) && !value[strspn(value, "0123456789")] &&
+	    (letter == 'T' || (atoi(value) > 1 && atoi(value) < LEAST_PERCENT)))
 		return tl_others_find("threads", 7, unknown->names);
+	if (letter == 'p' && !isdigit((unsigned char)*value))
+		return tl_others_find("pairs", 5, unknown->names);
+	if (letter == 't' && tl_path_is_index(value))
+		return tl_others_find("text", 4, unknown->names);
 	if (strchr("ct", letter) && isalpha((unsigned char)*value) && access(value, F_OK) &&
 	    (letter == 't' || (unknown->next[0] && unknown->next[1])))
 		return tl_others_find("text-field", 10, unknown->names);
@@ -114,9 +123,14 @@ static const char *value_instead(const struct tl_unknown *unknown, const char *s
 
 	if (tl_others_list("name iname", spelled) && next && strpbrk(next, "*?"))
 		return tl_others_instead("glob", unknown->names);
+	if (next && strstr(next, ".htm"))
+		return tl_others_instead("html", unknown->names);
+	if (unknown->letter == 't' && next && isalnum((unsigned char)*next) && unknown->next[1] &&
+	    !unknown->next[2])
+		return tl_others_instead("text-of-file", unknown->names);
 	if (!unknown->letter || !next || strlen(spelled) != 2)
 		return NULL;
-	if (tl_path_is_index(next) && strchr("itdI", unknown->letter))
+	if (tl_path_is_index(next) && strchr("idI", unknown->letter))
 		return tl_others_instead("index", unknown->names);
 	if (strchr("fi", unknown->letter) && !access(next, F_OK) && !tl_path_is_index(next))
 		return tl_others_instead("file", unknown->names);

@@ -8,6 +8,7 @@
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "common/tl_others.h"
+#include "common/tl_path.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -17,6 +18,9 @@
 
 /* Above this a limit means nothing to a reader: messages leave it out. */
 #define NO_LIMIT ((uint64_t)1 << 48)
+
+/* So few milliseconds are rather meant to be seconds. */
+#define FEW_MS 10
 
 static void store_number(const struct tl_option *row, void *to, uint64_t number)
 {
@@ -71,13 +75,14 @@ static int refuse_number(const struct tl_option *row, const char *text, int is_a
 		tl_example_mend(text, strlen(text), what);
 		return tl_usage_error("--%s: found '%s'; is %s meant?", row->name, text, what);
 	}
-	if (row->letter == 'k' && isalpha((unsigned char)*text) && tl_example_has("text-field")) {
+	if (access(text, F_OK) == 0) {
+		without = IS_NAME;
+		what = "the value is missing";
+	} else if (row->letter == 'k' && isalpha((unsigned char)*text) &&
+		   tl_example_has("text-field")) {
 		without = "; a field is named by ";
 		what = "--text-field";
 		tl_example_mend_option(row->name, what);
-	} else if (access(text, F_OK) == 0) {
-		without = IS_NAME;
-		what = "the value is missing";
 	}
 	if (is_size && !limit)
 		return tl_usage_error("--%s: expected a size, such as 500K, 400M or 2G, found "
@@ -114,25 +119,13 @@ static int set_number(const struct tl_option *row, void *to, const char *text)
 	if (rc || number < row->min)
 		return refuse_number(row, text, rc && is_number(row, text));
 	store_number(row, to, number);
+	if (row->value && strcmp(row->value, "MS") == 0 && number && number < FEW_MS)
+		tl_notice("--%s %s is in milliseconds", row->name, text);
 	return 0;
-}
-
-/* Another option of the command, one of whose words a value is to other programs; or NULL. */
-static const struct tl_option *takes_word(const struct tl_option *row, const char *text)
-{
-	const struct tl_option *other;
-	struct tl_rows rows = { .row = { tl_example_command()->options } };
-
-	while ((other = tl_rows_next(&rows)))
-		if (other->kind == TL_KIND_WORD && other != row &&
-		    tl_known_value(text, other->words))
-			return other;
-	return NULL;
 }
 
 static int set_word(const struct tl_option *row, void *to, const char *text)
 {
-	const struct tl_option *other;
 	char known[256] = "";
 	const char *meant, *instead;
 	/* Of output, for which other programs have it, --json is the option. */
@@ -149,11 +142,8 @@ static int set_word(const struct tl_option *row, void *to, const char *text)
 	}
 	meant = tl_nearest_value(text, row->words);
 	instead = meant ? NULL : tl_others_instead(text, row->words);
-	other = meant || instead ? NULL : takes_word(row, text);
-	if (other)
-		return tl_usage_error("--%s: expected one of %s, found '%s'; is --%s %s meant?",
-				      row->name, known, text, other->name,
-				      tl_known_value(text, other->words));
+	if (strcmp(row->name, "merge") == 0 && tl_path_is_index(text))
+		tl_example_is("simidx-load --merge-only INDEX");
 	if (meant && !may_be_output)
 		tl_example_mend(text, strlen(text), meant);
 	return tl_usage_error("--%s: expected one of %s, found '%s'%s%s%s%s", row->name, known,

@@ -47,10 +47,13 @@ static int call_keep(void *options, const char *value)
 	if (meant && tl_example_find("stream"))
 		return tl_usage_error("--keep: found '%s'; --stream keeps the first, as what is "
 				      "written cannot be taken back", value);
-	if (!meant && access(value, F_OK) == 0) {
+	if (!meant && tl_path_is_directory(value)) {
 		tl_example_mend_option("keep", "--prefer");
-		return tl_usage_error("--keep: '%s' is a file or directory; is --prefer meant?",
-				      value);
+		return tl_usage_error("--keep: '%s' is a directory; is --prefer meant?", value);
+	}
+	if (!meant && access(value, F_OK) == 0) {
+		tl_example_mend(value, 0, "newest ");
+		return tl_usage_error("--keep: '%s' is a file: the value is missing", value);
 	}
 	if (meant)
 		tl_example_mend(value, strlen(value), meant);

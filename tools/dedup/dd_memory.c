@@ -4,6 +4,7 @@
 #include "dedup/dd_memory.h"
 
 #include "common/tl_msg.h"
+#include "common/tl_number.h"
 #include "common/tl_options.h"
 
 #include <inttypes.h>
@@ -56,6 +57,9 @@ uint64_t dd_memory_megabytes(uint64_t tables, unsigned threads)
 	return (memory_for(tables, threads) >> 20) + 1;
 }
 
+/* Of a number without a unit. */
+#define FEW_BYTES 1000000
+
 /* The least that it can be. */
 static uint64_t least_for(unsigned threads)
 {
@@ -77,9 +81,11 @@ int dd_memory_check(uint64_t bytes, unsigned *threads)
 	*threads = !*threads && wanted > fit && fit ? fit : wanted;
 	if (*threads <= fit)
 		return TL_PROCEED;
-	return tl_usage_error("--memory: %u thread%s at least %" PRIu64 "M", *threads,
-			      *threads == 1 ? " needs" : "s need",
-			      least_for(*threads) >> 20);
+	return tl_usage_error("--memory: %u thread%s at least %" PRIu64 "M, found %s%s", *threads,
+			      *threads == 1 ? " needs" : "s need", least_for(*threads) >> 20,
+			      tl_counted(bytes, "byte", "bytes"),
+			      bytes < FEW_BYTES ? ": a unit stands right behind the number, as in "
+						  "512M" : "");
 }
 
 /* By itself glibc keeps blocks of up to 32 MB for later, in each thread. */

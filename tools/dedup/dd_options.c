@@ -466,6 +466,13 @@ static int take_operands(struct dd_options *options, char **operands, size_t n)
 		return tl_refuse_no_input();
 	if (n && tl_refuse_word(operands[0], operands[1]))
 		return TL_TROUBLE;
+	/* As simidx-load has it. */
+	if (n > 1 && options->stream && !options->index && access(operands[0], F_OK) &&
+	    !strpbrk(operands[0], "./*?~,")) {
+		tl_example_mend(operands[0], 0, "--index ");
+		return tl_usage_error("%s: is not there: INPUTs are files, and --index makes an "
+				      "index", operands[0]);
+	}
 	for (size_t i = 0; i < n; i++) {
 		if (tl_path_is_index(operands[i]) &&
 		    (!inputs->recursive || tl_path_has_locks(operands[i]))) {

@@ -428,7 +428,8 @@ static int refuse_first(char **operands, size_t n)
 		return tl_others_list("help version", first) ? tl_refuse_word(first, NULL) : 0;
 	if (n > 2 && lacks_second && !is_there &&
 	    tl_others_list("create init build add insert index", first))
-		tl_example_mend(first, strlen(first), "");
+		tl_example_mend(first, strlen(first), tl_path_is_directory(operands[2]) &&
+						!tl_example_find("recursive") ? "-r" : "");
 	if (is_index)
 		return lacks_second ? tl_refuse_word(second, NULL) : 0;
 	if (is_there && (tl_path_is_index(second) ||

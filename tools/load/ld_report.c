@@ -105,7 +105,8 @@ int ld_report_end(struct ld_report *report, int code)
 
 void ld_report_missing(struct ld_report *report, const char *place)
 {
-	report->missing++;
+	if (!report->missing++)
+		snprintf(report->first_missing, sizeof(report->first_missing), "%s", place);
 	tl_report_reject(report->rejects, place, "is not there");
 }
 
@@ -253,7 +254,8 @@ void ld_report_success(struct ld_report *report)
 	if (report->touched)
 		fprintf(line, ", %s touched", tl_count(report->touched));
 	if (report->missing)
-		fprintf(line, "; %s not there", tl_count(report->missing));
+		fprintf(line, "; %s not there (%s%s)", tl_count(report->missing),
+			report->missing > 1 ? "first: " : "", report->first_missing);
 	if (report->undecided)
 		fprintf(line, "; %s undecided, as others were first",
 			tl_count(report->undecided));

@@ -52,6 +52,7 @@ struct ld_report {
 	uint64_t touched;    /* rows that were left out, and a document got their time (--touch) */
 	uint64_t undecided;  /* rows that others have been before, each time: not stored */
 	uint64_t missing;    /* documents that were to be deleted, and are not there */
+	char first_missing[160]; /* where the first one is asked for */
 	uint64_t empty_texts; /* without features */
 	uint64_t short_texts; /* not counting these */
 	uint64_t bytes;      /* read */

@@ -21,6 +21,9 @@
 
 #define SECOND_BITS 64
 
+/* From so many on it may have been meant how many are printed. */
+#define MANY_BITS 8
+
 const struct tl_option qr_ask_rows[] = {
 	{ TL_SECTION("Which documents are near") },
 	{ TL_PARAGRAPH("Near to a fingerprint is what differs from it in few bits:") },
@@ -121,7 +124,13 @@ int qr_ask_check(struct qr_ask *ask, unsigned rows)
 		return tl_usage_error("--second goes with one fingerprint");
 	if (has_accept && !has_fp2 && (!has_weights || has_radius))
 		return tl_usage_error("--accept goes with weights or second fingerprints%s",
-				      has_weights ? ": leave --radius out" : "");
+				      has_weights ? ": leave --radius out" :
+				      "; of fingerprints: --radius K");
+	if (has_radius && ask->radius >= MANY_BITS && !ask->nearest &&
+	    !(rows & QR_MAY_BE_FINGERPRINT))
+		tl_notice("-k %u finds what differs in so many bits; --nearest %u finds the %u "
+			  "nearest",
+			  ask->radius, ask->radius, ask->radius);
 	if (ask->newer_text && qr_read_cut("--newer-than", ask->newer_text, &ask->newer_than))
 		return TL_TROUBLE;
 	ask->limit += ask->nearest;

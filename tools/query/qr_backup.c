@@ -31,7 +31,8 @@ static int run_backup(struct qr_context *ctx)
 	if (strcmp(copy, "-") == 0)
 		return tl_usage_error("backup: '-' is standard output, and DEST is a directory");
 	if (strstr(copy, ".tar"))
-		tl_notice("%s: is going to be a directory", copy);
+		return tl_usage_error("%s: a backup is a directory: tar -czf FILE.tar.gz packs it",
+				      copy);
 	if (!tl_path_is_uri(copy) && !tl_path_is_missing(copy, &err))
 		return tl_error("%s: exists already; a backup needs a new name", copy);
 	rc = qr_try_open(ctx, &err);

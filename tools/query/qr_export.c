@@ -6,6 +6,7 @@
 #include "common/tl_msg.h"
 #include "common/tl_number.h"
 #include "common/tl_report.h"
+#include "input/in_reader.h"
 #include "query/qr_full.h"
 #include "query/qr_hbase.h"
 
@@ -189,9 +190,9 @@ static int run_export(struct qr_context *ctx)
 	int code;
 
 	export.dir = ctx->operands[0];
-	if (strrchr(export.dir, '.') && access(export.dir, F_OK))
-		tl_notice("%s: is going to be a directory for HBase; 'simidx-query dump INDEX' "
-			  "prints rows", export.dir);
+	if (access(export.dir, F_OK) && in_format_of_path(export.dir, NULL) != &in_format_text)
+		return tl_usage_error("%s: is a name of rows, and DIR a directory for HBase; "
+				      "'simidx-query dump INDEX' prints rows", export.dir);
 	code = qr_open(ctx);
 	if (!code)
 		code = check(ctx, &export);

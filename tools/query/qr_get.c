@@ -9,6 +9,7 @@
 
 #include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What the operands are. */
 enum get_by { BY_FINGERPRINT, BY_ID, BY_LABEL };
@@ -45,8 +46,9 @@ static int read_operand(const struct qr_context *ctx, enum get_by by, const char
 
 	if (by == BY_ID && tl_parse_decimal(operand, size, SIMIDX_MAX_ID, number)) {
 		tl_error("%s: expected an id, a decimal number in 0..%llu; several with blanks "
-			 "between; a label: --label", operand,
-			 (unsigned long long)SIMIDX_MAX_ID);
+			 "between; %s", operand, (unsigned long long)SIMIDX_MAX_ID,
+			 strcmp(operand, "-") && access(operand, F_OK) ? "a label: --label" :
+			 "xargs simidx-query get --id INDEX reads a list");
 		return 0;
 	}
 	if (by == BY_FINGERPRINT &&
