@@ -287,6 +287,10 @@ is --index meant?=dedup=--stream --previous new.jsonl rows.jsonl
 ; there is nothing to choose=dedup=--chunk-size 1000 rows.jsonl
 'simidx-dedup --stream --index nope INPUT' makes an index=dedup=--stream --against nope rows.jsonl
 ; truncate replaces an index that is there, must refuses it=load=--create always -r new texts
+standard input cannot be read twice=dedup=--stream -F jsonl - -
+; --mode replace stores this one=load=--on-duplicate replace index rows.jsonl
+; --create truncate replaces an index=load=--write overwrite index rows.jsonl
+of a label: simidx-query get --label=query=search fidx ${fp}aa
 ; reject leaves such texts out=load=--short skip new rows.jsonl
 ; a file that is one text has its path as its label=load=--name doc new texts/a.txt
 ; a file that is one text has its path as its label=load=--label doc new texts/a.txt

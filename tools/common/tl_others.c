@@ -141,6 +141,8 @@ static const struct {
 	  "a file that is one text has its path as its label; --label-field names that of rows" },
 	{ "text-of-file", "mode", "a file is one text without an option" },
 	{ "skip ignore", "if-new", "--on-duplicate first keeps what is stored" },
+	{ "replace update overwrite", "first", "--mode replace stores this one" },
+	{ "overwrite truncate", "rebuild", "--create truncate replaces an index" },
 	{ "rebuild", "if-new", "--write rebuild builds all anew" },
 	{ "skip drop ignore", "exact", "reject leaves such texts out" },
 	{ "always", "truncate", "truncate replaces an index that is there, must refuses it" },

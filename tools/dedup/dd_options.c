@@ -468,7 +468,7 @@ static int take_operands(struct dd_options *options, char **operands, size_t n)
 		return TL_TROUBLE;
 	/* As simidx-load has it. */
 	if (n > 1 && options->stream && !options->index && access(operands[0], F_OK) &&
-	    !strpbrk(operands[0], "./*?~,")) {
+	    !strpbrk(operands[0], "./*?~,-")) {
 		tl_example_mend(operands[0], 0, "--index ");
 		return tl_usage_error("%s: is not there: INPUTs are files, and --index makes an "
 				      "index", operands[0]);

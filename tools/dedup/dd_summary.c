@@ -189,11 +189,14 @@ static void tell_remembered(const struct dd_options *options, const simidx_dedup
 static void write_bytes(const struct dd_options *options, const struct dd_counts *counts,
 			char out[], size_t size)
 {
-	out[0] = '\0';
-	if (counts->bytes)
-		snprintf(out, size, "; %s %s (%s%s identical)",
-			 tl_counted(counts->bytes, "byte", "bytes"),
-			 options->stream ? "left out" : "can be deleted",
+	int n = counts->bytes ? snprintf(out, size, "; %s %s",
+					 tl_counted(counts->bytes, "byte", "bytes"),
+					 options->stream ? "left out" : "can be deleted") : 0;
+
+	out[n] = '\0';
+	/* Sketches alone cannot tell of any. */
+	if (n && (counts->same_bytes || !counts->is_least))
+		snprintf(out + n, size - (size_t)n, " (%s%s identical)",
 			 counts->is_least ? "at least " : "", tl_count(counts->same_bytes));
 }
 

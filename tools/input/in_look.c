@@ -169,7 +169,8 @@ const char *in_look_advise(const struct in_format *format, const char *reason, c
 {
 	const char *at = skip_blanks(line, line + n);
 	int is_lines = format == &in_format_lines, is_jsonl = format == &in_format_jsonl;
-	size_t left = (size_t)(line + n - at), commas = 0, blanks = 0, binary = 0, hex = 0;
+	size_t left = (size_t)(line + n - at), commas = 0, blanks = 0, binary = 0, hex = 0,
+	       between = 0;
 
 	if (*advise_reason(reason))
 		return advise_reason(reason);
@@ -188,11 +189,12 @@ const char *in_look_advise(const struct in_format *format, const char *reason, c
 		commas += at[i] == ',';
 		blanks += at[i] == ' ';
 		binary += at[i] == '0' || at[i] == '1';
-		hex += isxdigit((unsigned char)at[i]) || memchr(" :-", at[i], 3);
+		hex += isxdigit((unsigned char)at[i]) != 0;
+		between += memchr(" :-", at[i], 3) != NULL;
 	}
 	if (is_lines && left > MOST_HEX && binary == left)
 		return "; of binary digits: printf '%x\\n' $((2#DIGITS)) makes hexadecimal ones";
-	if (is_lines && left > MOST_HEX && hex == left && !in_look_is_decimal(line, n))
+	if (is_lines && left > MOST_HEX && between && hex + between == left && *at != '-')
 		return "; tr -d ' :-' takes away what stands between digits";
 	return is_lines && in_look_is_decimal(line, n) ?
 		       "; of decimal numbers: --fp-encoding dec or sdec" :

@@ -268,6 +268,9 @@ static int delete_all(struct deletion *d, simidx_error *err)
 	return rc ? rc : simidx_writer_commit(d->writer, err);
 }
 
+/* Of the widest fingerprint. */
+#define FP_DIGITS 16
+
 #define LIST_ADVICE "'simidx-load --mode delete -F labels INDEX FILE' deletes what a list has"
 
 static int tell_keys(const struct deletion *d)
@@ -334,7 +337,8 @@ static int check(const struct qr_context *ctx)
 	if (options.id + options.label + (options.older_than != NULL) != 1)
 		return tl_usage_error("one of --older-than, --id and --label says what is deleted; "
 				      "'rm -r INDEX' deletes all, " LIST_ADVICE "%s",
-				      n ? "; 'simidx-query get INDEX FP' shows ids" : "");
+				      n && strlen(ctx->operands[0]) == FP_DIGITS ?
+				      "; 'simidx-query get INDEX FP' shows ids" : "");
 	if (options.older_than && n)
 		return tl_usage_error("--older-than DATE is all that is asked for, such as 30d; "
 				      "'%s' does not fit", ctx->operands[0]);

@@ -269,7 +269,7 @@ static void refuse_operand(const struct search *search, const char *operand, con
 	else if (access(operand, F_OK) == 0)
 		tl_error("%s: %s; to read this file: %s", operand, reason,
 			 has_texts ? "--text, or -F lines if it has fingerprints" : "-F lines");
-	else if (strlen(operand) > 15 && operand[strspn(operand, "0123456789")] &&
+	else if (strlen(operand) > 15 && strpbrk(operand, " :-h") &&
 		 !operand[strspn(operand, "0123456789abcdefABCDEF :-h")])
 		tl_error("%s: %s; the digits stand alone", operand, reason);
 	else if (has_texts)
