@@ -67,7 +67,7 @@ run 1 "$load" --bits 17 c narrow.tsv
 errors <<END
 simidx-load: narrow.tsv:2: fingerprint: wider than 17 bits
 simidx-load: narrow.tsv:3: fingerprint: expected 1 to 5 hexadecimal digits, found 6
-$(tail -2 err)
+$(tail -1 err)
 END
 run 0 "$query" search c 1fffe
 output <<<'1fffe	7	1ffff	1	x'

@@ -47,11 +47,6 @@ int ld_end_measure(struct ld_run *run, int has_failed)
 	if (is_there) {
 		run->report.index_bytes = info.file_bytes;
 		run->report.documents = info.documents;
-		run->report.is_bare = !*info.profile && info.documents &&
-				      !run->options->inputs.columns.fp &&
-				      (run->reader.format == &in_format_jsonl ||
-				       run->reader.format == &in_format_tsv ||
-				       run->reader.format == &in_format_dump);
 	}
 	if (is_anew)
 		simidx_close(index);

@@ -185,9 +185,6 @@ static void print_remarks(const struct ld_report *report)
 	if (report->texts == report->rows && !report->remarks[LD_LISTS_FPS].n &&
 	    strcmp(report->way, "build") == 0)
 		in_files_tell_whole(&report->options->inputs, report->texts, 1);
-	if (report->is_bare && strcmp(report->way, "build") == 0)
-		tl_notice("%s: holds bare fingerprints, so no texts can be searched; a copy of an "
-			  "index of texts: dump --format full and -F full", report->options->index);
 	if (report->options->force && report->duplicates)
 		tl_notice("--force is about network file systems; --create truncate replaces an "
 			  "index");

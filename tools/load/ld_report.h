@@ -41,7 +41,6 @@ struct ld_report {
 	uint64_t resumed;    /* rows that an earlier run had stored or rejected */
 	uint64_t stored;     /* documents that the index has more than before */
 	uint64_t documents;  /* in the index in the end */
-	int is_bare;         /* it has no profile, and what was read may be of an index that has */
 	int is_unmeasured;   /* it could not be asked for that */
 	uint64_t rejected;
 	uint64_t skipped;    /* files that are no texts */
