@@ -429,6 +429,42 @@ START_TEST(test_damage_is_not_handed_on)
 }
 END_TEST
 
+static void count(void *ctx, const simidx_problem *problem)
+{
+	ck_assert_ptr_nonnull(problem->text);
+	++*(uint64_t *)ctx;
+}
+
+/* A block that is damaged was looked at as well, but nothing in it is an entry. */
+START_TEST(test_damaged_blocks_are_counted)
+{
+	static const char *const tables[] = { "t01", "t04", "postings", "docs", "fresh" };
+	simidx_verify_report r = SIMIDX_VERIFY_REPORT_INIT, whole = r;
+	uint64_t checked = 0, told = 0;
+	simidx *index;
+
+	make_index(BLOCKS);
+	for (size_t i = 0; i < n_places; i++)
+		checked += !!strcmp(places[i].table, "labels");
+	for (size_t i = 0; i < MERGED; i++) /* the rows of by_label */
+		checked += model.at[i].label_size != 0;
+	index = sxt_open(t_path, 0);
+	sxt_must_ok(simidx_verify(index, NULL, NULL, &whole, &sxt_err));
+	simidx_close(index);
+	ck_assert_uint_eq(whole.blocks, checked);
+	ck_assert_uint_eq(whole.documents, DOCUMENTS);
+	flip_bit(tables[_i]);
+	index = sxt_open(t_path, 0);
+	ck_assert_sx(simidx_verify(index, count, &told, &r, &sxt_err), SIMIDX_E_CORRUPT);
+	simidx_close(index);
+	ck_assert_uint_eq(r.blocks, checked);
+	ck_assert_uint_lt(r.entries, whole.entries);
+	ck_assert_uint_gt(r.problems, 0);
+	ck_assert_uint_eq(r.problems, told);
+	ck_assert_uint_eq(r.mended, 0);
+}
+END_TEST
+
 /* An index of fingerprints alone, the first of which has one bit more. */
 static void make_bare(unsigned layout, uint64_t bit)
 {
@@ -516,6 +552,7 @@ END_TEST
 
 static const sxt_test tests[] = {
 	{ &test_page_of_another_index, 0, 2 },
+	{ &test_damaged_blocks_are_counted, 0, 5 },
 	{ &test_swapped_blocks_are_not_merged, 0, 5 },
 	{ &test_damage_is_not_handed_on, 0, sizeof(damages) / sizeof(damages[0]) },
 };
