@@ -172,6 +172,7 @@ unit_suites = \
 	tests/unit/t_repair_pages.c \
 	tests/unit/t_search_block_index.c \
 	tests/unit/t_search_changes.c \
+	tests/unit/t_writer_reader.c \
 	tests/unit/t_search_explain.c \
 	tests/unit/t_index_api.c \
 	tests/unit/t_index_args.c \

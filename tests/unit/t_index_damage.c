@@ -286,8 +286,10 @@ static void check_searches(uint64_t block_index_bytes, int is_damaged, const cha
 			q.fp = model.at[i].fp;
 			q.flags = SIMIDX_QUERY_LABELS;
 			rc = simidx_reader_search(reader, &q, &r, &sxt_err);
-			if (rc)
+			if (rc) {
 				check_named(rc, table);
+				sxt_must_eq(r.n, 0); /* not even those that were found */
+			}
 			refused += count_refused(rc, r.matches, r.n, &model.at[i]);
 		}
 		/* A block that was refused once is refused for ever. */

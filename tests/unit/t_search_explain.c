@@ -182,6 +182,38 @@ START_TEST(test_nearest_explains_radius_found)
 }
 END_TEST
 
+/*
+ * One probe is one range of one table, chosen by how full the ranges are: that is said, and that
+ * one block index was used, though all tables have one by then.
+ */
+START_TEST(test_explain_of_one_probe)
+{
+	simidx_explanation e = SIMIDX_EXPLANATION_INIT;
+	simidx_query q = SIMIDX_QUERY_INIT;
+	uint8_t weights[64];
+	struct t_search s;
+
+	t_search_init(&s, _i, 0);
+	t_search_fill(&s, 3000);
+	t_search_store(&s, 3000);
+	t_search_block_indexes(&s, 1);
+	ck_assert_sx(simidx_reader_explain(s.reader, &q, &e, &sxt_err), SIMIDX_OK);
+	for (unsigned b = 0; b < 64; b++)
+		weights[b] = (uint8_t)(1 + b % 5);
+	q.weights = weights;
+	q.probes = 1;
+	for (unsigned i = 0; i < 20; i++) {
+		q.fp = t_search_near(&s);
+		ck_assert_sx(simidx_reader_explain(s.reader, &q, &e, &sxt_err), SIMIDX_OK);
+		ck_assert_uint_eq(e.results->probes, 1);
+		ck_assert_uint_eq(e.choices[0].probes, 1);
+		ck_assert_uint_eq(e.block_indexes, s.layout == SIMIDX_LAYOUT_BLOCKS);
+		ck_assert_int_eq(e.looked_up, 1);
+	}
+	t_search_end(&s);
+}
+END_TEST
+
 START_TEST(test_explain_refuses_bad_queries)
 {
 	simidx_explanation e = SIMIDX_EXPLANATION_INIT;
@@ -521,6 +553,7 @@ static const sxt_test tests[] = {
 	{ &test_explain_tells_what_search_does, 0, T_SEARCH_COMBINATIONS },
 	{ &test_probes_are_as_many_as_theory_says, 0, 2 },
 	{ &test_nearest_explains_radius_found, 0, 1 },
+	{ &test_explain_of_one_probe, 0, SXT_N_PLANS * T_SEARCH_LAYOUTS },
 	{ &test_explain_refuses_bad_queries, 0, 1 },
 	{ &test_predictions_grow, 0, 3 },
 	{ &test_predictions_tell_auto, 0, 1 },
