@@ -116,9 +116,6 @@ int dd_report_end(struct dd_report *report, int code, const struct dd_work *work
 		  const struct dd_output *output, uint64_t bytes)
 {
 	free(report->not_utf8.first);
-	free(report->named_rows.first);
-	free(report->lists.first);
-	free(report->fps.first);
 	free(report->skipped.first);
 	if (report->summary)
 		code = write_summary(report, code, work, output, bytes);

@@ -25,9 +25,7 @@ struct dd_report {
 	uint64_t text_bytes; /* of these */
 	uint64_t binary;     /* of `documents`: files that are no texts */
 	struct tl_remark not_utf8;   /* texts that are something else */
-	struct tl_remark named_rows; /* files found that were taken for one text, named as rows */
-	struct tl_remark fps;        /* texts of rows that are fingerprints */
-	struct tl_remark lists;      /* files taken for one text that look like fingerprints */
+	struct tl_remark doubts[IN_N_DOUBTS];
 	struct tl_remark skipped;    /* files found that are no texts */
 	double started, seconds;
 	double shown; /* when progress was */
@@ -84,7 +82,7 @@ int dd_report_full(const struct dd_report *report, const char *place);
  *
  * @return comparisons for which a text could not be read again, though nobody has limited that
  */
-uint64_t dd_report_tell(const struct dd_report *report, const struct dd_work *work,
+uint64_t dd_report_tell(struct dd_report *report, const struct dd_work *work,
 			const struct dd_again *again, struct dd_output *output);
 
 #endif /* DD_REPORT_H */

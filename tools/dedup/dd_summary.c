@@ -27,15 +27,9 @@ void dd_report_text(struct dd_report *report, const struct in_reader *reader,
 	report->text_bytes += row->text_size;
 	if (!tl_is_utf8(row->text, row->text_size))
 		tl_remark_add(&report->not_utf8, in_reader_place(reader));
-	if (!reader->format->is_whole && in_doubt_row(row, options->bits))
-		tl_remark_add(&report->fps, in_reader_place(reader));
-	if (reader->format != &in_format_text || options->inputs.format)
-		return;
-	doubt = in_doubt_text(reader->path, row, options->bits);
-	if (doubt == IN_LISTS_FPS)
-		tl_remark_add(&report->lists, reader->path);
-	if (doubt == IN_NAMED_ROWS)
-		tl_remark_add(&report->named_rows, reader->path);
+	doubt = in_doubt(reader, row, options->inputs.format != NULL);
+	if (doubt && doubt != IN_NAMED_JSON)
+		tl_remark_add(&report->doubts[doubt], in_reader_place(reader));
 }
 
 void dd_report_progress(struct dd_report *report, uint64_t bytes, const struct dd_output *output)
@@ -132,7 +126,7 @@ static uint64_t tell_unread(const struct dd_again *again, const simidx_dedup_cou
 }
 
 /* What was odd about texts and files. */
-static void tell_odd(const struct dd_report *report, const simidx_dedup_counts *counts)
+static void tell_odd(struct dd_report *report, const simidx_dedup_counts *counts)
 {
 	const struct tl_remark *skipped = &report->skipped;
 
@@ -143,13 +137,7 @@ static void tell_odd(const struct dd_report *report, const simidx_dedup_counts *
 			  SIMIDX_DEDUP_MOST_COMPARED);
 	tl_remark_tell(&report->not_utf8, "text is not UTF-8", "texts are not UTF-8",
 		       ": convert such files before, for example with iconv");
-	tl_remark_tell(&report->named_rows, "file with the name of rows was taken as a text",
-		       "files with names of rows were taken as one text each",
-		       ": -F jsonl, csv or tsv reads their rows");
-	tl_remark_tell(&report->lists, "text looks like a list of fingerprints",
-		       "texts look like lists of fingerprints", ": -F lines reads one a line");
-	tl_remark_tell(&report->fps, "text is a fingerprint", "texts are fingerprints",
-		       ": --fp-field NAME reads them as such");
+	in_doubts_tell(report->doubts);
 	if (counts->too_long)
 		tl_notice("sketches decided %s whether a text is near to a long one (without a "
 			  "sketch fingerprints), as --memory has no room for both",
@@ -226,8 +214,8 @@ static void tell_limit(const struct dd_report *report)
 	    first_format(&options->inputs) != &in_format_text)
 		tl_notice("texts have fewer than %d bytes on average: --text-field names another "
 			  "member or column", SHORT_BYTES);
-	if (report->texts == report->documents && !report->lists.n && !options->index &&
-	    !options->against.n)
+	if (report->texts == report->documents && !report->doubts[IN_LISTS_FPS].n &&
+	    !options->index && !options->against.n)
 		in_files_tell_whole(&options->inputs, report->texts,
 				    options->stream ? FEW_FILES : 1);
 	if (report->texts >= (options->stream ? LARGE_STREAM : 2) && !options->similarity_given &&
@@ -311,7 +299,7 @@ static void tell_unlisted(const struct dd_options *options, const struct dd_coun
 			  tl_counted(counts->trusted, "document is", "documents are"));
 }
 
-uint64_t dd_report_tell(const struct dd_report *report, const struct dd_work *work,
+uint64_t dd_report_tell(struct dd_report *report, const struct dd_work *work,
 			const struct dd_again *again, struct dd_output *output)
 {
 	const struct dd_options *options = report->options;

@@ -11,6 +11,7 @@
 
 #include <simidx_sketch.h>
 
+#include "common/tl_report.h"
 #include "input/in_causes.h"
 #include "input/in_columns.h"
 #include "input/in_lines.h"
@@ -283,7 +284,14 @@ enum in_doubt {
  */
 enum in_doubt in_doubt_text(const char *path, const struct in_row *row, unsigned bits);
 
-/** The same of a row that has a text. */
-enum in_doubt in_doubt_row(const struct in_row *row, unsigned bits);
+/**
+ * The same of what was read.
+ *
+ * @param is_asked  somebody has said what format it is
+ */
+enum in_doubt in_doubt(const struct in_reader *reader, const struct in_row *row, int is_asked);
+
+/** Tell what is worth a word of these, with the number and the first place of each; and free it. */
+void in_doubts_tell(struct tl_remark doubts[IN_N_DOUBTS]);
 
 #endif /* IN_READER_H */

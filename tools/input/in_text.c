@@ -7,6 +7,7 @@
 #include "input/in_look.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -143,8 +144,39 @@ enum in_doubt in_doubt_text(const char *path, const struct in_row *row, unsigned
 	return n > 0 ? IN_LISTS_FPS : IN_NO_DOUBT;
 }
 
-enum in_doubt in_doubt_row(const struct in_row *row, unsigned bits)
+enum in_doubt in_doubt(const struct in_reader *reader, const struct in_row *row, int is_asked)
 {
-	return row->text_size == tl_hex_width(bits) &&
-	       is_fingerprint(row->text, row->text_size, bits) ? IN_IS_FP : IN_NO_DOUBT;
+	if (row->kind != IN_TEXT)
+		return IN_NO_DOUBT;
+	if (!reader->format->is_whole)
+		return row->text_size == tl_hex_width(reader->bits) &&
+		       is_fingerprint(row->text, row->text_size, reader->bits) ? IN_IS_FP :
+										  IN_NO_DOUBT;
+	return is_asked || reader->format != &in_format_text ?
+		       IN_NO_DOUBT : in_doubt_text(reader->path, row, reader->bits);
+}
+
+void in_doubts_tell(struct tl_remark doubts[IN_N_DOUBTS])
+{
+	static const struct {
+		const char *one, *many, *advice;
+	} texts[IN_N_DOUBTS] = {
+		[IN_NAMED_JSON] = { "file with a name in .json was taken as a text",
+				    "files with names in .json were taken as one text each",
+				    ": -F jsonl reads an object a line" },
+		[IN_NAMED_ROWS] = { "file with the name of rows was taken as a text",
+				    "files with names of rows were taken as one text each",
+				    ": -F jsonl, csv or tsv reads their rows" },
+		[IN_LISTS_FPS] = { "text looks like a list of fingerprints",
+				   "texts look like lists of fingerprints",
+				   ": -F lines reads one a line" },
+		[IN_IS_FP] = { "text is a fingerprint", "texts are fingerprints",
+			       ": --fp-field NAME reads them as such" },
+	};
+
+	for (int i = IN_NO_DOUBT + 1; i < IN_N_DOUBTS; i++) {
+		tl_remark_tell(&doubts[i], texts[i].one, texts[i].many, texts[i].advice);
+		free(doubts[i].first);
+		doubts[i].first = NULL;
+	}
 }

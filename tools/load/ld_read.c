@@ -187,18 +187,6 @@ static int skip_rows(struct ld_run *run, uint64_t rows)
 	return 0;
 }
 
-/* Whether a file that was taken for one text by its name alone, or a row, may be none. */
-static enum in_doubt doubt_row(const struct ld_run *run, const struct ld_item *item)
-{
-	if (item->result != IN_ROW || item->row.kind != IN_TEXT)
-		return IN_NO_DOUBT;
-	if (!run->reader.format->is_whole)
-		return in_doubt_row(&item->row, run->target.bits);
-	if (run->options->inputs.format)
-		return IN_NO_DOUBT;
-	return in_doubt_text(run->reader.path, &item->row, run->target.bits);
-}
-
 /* All rows of the input that the reader is at. Returns 0 or an exit code. */
 static int load_input(struct ld_run *run, uint64_t number, const struct in_file *file,
 		      uint64_t skipped)
@@ -228,7 +216,9 @@ static int load_input(struct ld_run *run, uint64_t number, const struct in_file 
 		item.kept = run->reader.kept.bytes;
 		item.kept_size = run->reader.format->is_whole ? 0 : run->reader.kept_size;
 		item.is_path_label = item.row.label == run->reader.path;
-		item.doubt = doubt_row(run, &item);
+		if (item.result == IN_ROW)
+			item.doubt = in_doubt(&run->reader, &item.row,
+					      run->options->inputs.format != NULL);
 		code = take(run, &item);
 		ld_report_progress(&run->report, in_reader_bytes(&run->reader));
 	}

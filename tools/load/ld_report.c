@@ -156,7 +156,7 @@ int ld_report_too_many(const struct ld_report *report)
 
 /* ---- in the end ---- */
 
-static void print_remarks(const struct ld_report *report)
+static void print_remarks(struct ld_report *report)
 {
 	static const struct {
 		const char *one, *many, *advice;
@@ -165,24 +165,14 @@ static void print_remarks(const struct ld_report *report)
 				 "files are no texts and were skipped", "" },
 		[LD_FUTURE] = { "row has a time in the future", "rows have times in the future",
 				"" },
-		[LD_NAMED_JSON] = { "file with a name in .json was taken as a text",
-				    "files with names in .json were taken as one text each",
-				    ": -F jsonl reads an object a line" },
-		[LD_NAMED_ROWS] = { "file with the name of rows was taken as a text",
-				    "files with names of rows were taken as one text each",
-				    ": -F jsonl, csv or tsv reads their rows" },
-		[LD_LISTS_FPS] = { "text looks like a list of fingerprints",
-				   "texts look like lists of fingerprints",
-				   ": -F lines reads one a line" },
-		[LD_ARE_FPS] = { "text is a fingerprint", "texts are fingerprints",
-				 ": --fp-field NAME reads them as such" },
 		[LD_NOT_UTF8] = { "text is not UTF-8", "texts are not UTF-8",
 				  ": convert such files before, for example with iconv" },
 	};
 
+	in_doubts_tell(report->doubts);
 	for (int i = 0; i < LD_N_REMARKS; i++)
 		tl_remark_tell(&report->remarks[i], texts[i].one, texts[i].many, texts[i].advice);
-	if (report->texts == report->rows && !report->remarks[LD_LISTS_FPS].n &&
+	if (report->texts == report->rows && !report->doubts[IN_LISTS_FPS].n &&
 	    strcmp(report->way, "build") == 0)
 		in_files_tell_whole(&report->options->inputs, report->texts, 1);
 	if (report->options->force && report->duplicates)

@@ -9,6 +9,7 @@
 #define LD_REPORT_H
 
 #include "common/tl_report.h"
+#include "input/in_reader.h"
 #include "load/ld_options.h"
 
 #include <stdio.h>
@@ -24,10 +25,6 @@ struct ld_phase {
 /** What is worth a word, although it is no error. Of each kind the first place is kept. */
 enum ld_remark {
 	LD_NOT_UTF8,     /* texts with bytes that are no UTF-8 */
-	LD_NAMED_JSON,   /* inputs named .json that were taken for texts */
-	LD_NAMED_ROWS,   /* files that were found and are named as rows, taken for texts */
-	LD_LISTS_FPS,    /* texts that look like lists of fingerprints */
-	LD_ARE_FPS,      /* texts of rows that are fingerprints */
 	LD_SKIPPED,      /* files in directories that are no texts */
 	LD_FUTURE,       /* rows whose time is later than the clock */
 	LD_N_REMARKS
@@ -57,7 +54,7 @@ struct ld_report {
 	uint64_t bytes;      /* read */
 	uint64_t index_bytes; /* of the data file in the end */
 	const char *way;     /* ld_target_way() */
-	struct tl_remark remarks[LD_N_REMARKS];
+	struct tl_remark remarks[LD_N_REMARKS], doubts[IN_N_DOUBTS];
 	int advised;         /* that duplicates need not be errors */
 	FILE *rejects;       /* --rejects */
 	FILE *summary;       /* --summary */

@@ -80,12 +80,6 @@ static void fill_document(const struct ld_run *run, const struct ld_item *item, 
 /* What is worth a word about a row that was put. */
 static void remark(struct ld_run *run, const struct ld_item *item)
 {
-	static const enum ld_remark doubts[IN_N_DOUBTS] = {
-		[IN_NAMED_JSON] = LD_NAMED_JSON,
-		[IN_NAMED_ROWS] = LD_NAMED_ROWS,
-		[IN_LISTS_FPS] = LD_LISTS_FPS,
-		[IN_IS_FP] = LD_ARE_FPS,
-	};
 	struct ld_report *report = &run->report;
 	char place[LD_PLACE_SIZE + 40];
 	int is_future;
@@ -99,7 +93,7 @@ static void remark(struct ld_run *run, const struct ld_item *item)
 	if (is_future)
 		ld_report_remark(report, LD_FUTURE, ld_item_place(item));
 	if (item->doubt)
-		ld_report_remark(report, doubts[item->doubt], ld_item_place(item));
+		tl_remark_add(&report->doubts[item->doubt], ld_item_place(item));
 	if (!item->bad_utf8)
 		return;
 	snprintf(place, sizeof(place), "%s, byte %llu", ld_item_place(item),
