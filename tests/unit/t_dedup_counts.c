@@ -3,13 +3,14 @@
 
 /*
  * What simidx_dedup_count() counts, field by field, of a few texts of which it is known what
- * becomes of them.
+ * becomes of them; and how similar they are said to be.
  */
 
 #include <stdio.h>
 #include <string.h>
 
 #include <simidx_dedup.h>
+#include <simidx_info.h>
 #include <simidx_text.h>
 #include <simidx_walk.h>
 
@@ -47,6 +48,10 @@ struct run {
 	int is_placed;   /* texts can be read again, and what is read is `other` */
 	unsigned n_near, n_by_fp;
 	const char *other;
+	const char *label;      /* of all rows, or NULL */
+	size_t label_size;
+	simidx_dedup_near near; /* that of the last row, if it was told one */
+	int is_told;
 };
 
 static int hear(void *ctx, const simidx_dedup_row *row, const simidx_dedup_near *near, size_t n)
@@ -55,6 +60,9 @@ static int hear(void *ctx, const simidx_dedup_row *row, const simidx_dedup_near 
 
 	(void)row;
 	run->n_near += n != 0;
+	run->is_told = near != NULL;
+	if (near)
+		run->near = *near;
 	run->n_by_fp += n && near->similarity == SIMIDX_DEDUP_BY_FP;
 	return 0;
 }
@@ -71,10 +79,10 @@ static int read_text(void *ctx, unsigned thread, const simidx_dedup_place *place
 	return 0;
 }
 
-static void begin(struct run *run, unsigned create_flags)
+static void begin_in(struct run *run, const char *name, unsigned create_flags)
 {
 	memset(run, 0, sizeof(*run));
-	sxt_dedup_index(t_dir, "index", SIMIDX_DEDUP_TEXTS, create_flags, &run->index,
+	sxt_dedup_index(t_dir, name, SIMIDX_DEDUP_TEXTS, create_flags, &run->index,
 			&run->writer);
 	run->options = (simidx_dedup_options)SIMIDX_DEDUP_OPTIONS_INIT;
 	run->options.tmpdir = t_dir;
@@ -82,6 +90,11 @@ static void begin(struct run *run, unsigned create_flags)
 	run->options.calls.read_text = read_text;
 	run->options.calls.ctx = run;
 	run->counts.size = sizeof(run->counts);
+}
+
+static void begin(struct run *run, unsigned create_flags)
+{
+	begin_in(run, "index", create_flags);
 }
 
 /* Decide rows [from, to). */
@@ -98,6 +111,8 @@ static void decide(struct run *run, unsigned from, unsigned to)
 		make_text(i, text);
 		row.text = text;
 		row.text_size = strlen(text);
+		row.label = run->label;
+		row.label_size = run->label_size;
 		if (run->is_placed)
 			row.flags = SIMIDX_DEDUP_PLACED;
 		ck_assert_sx(simidx_dedup_add(dedup, &row, &sxt_err), SIMIDX_OK);
@@ -266,7 +281,148 @@ START_TEST(test_counts_of_foreign_documents)
 }
 END_TEST
 
+/*
+ * Rows 2 and 5 have a similarity of just 55/57, which is enough where that is asked for; in a run,
+ * and by what a run before has remembered. What is more is not, and then the nearest is told.
+ */
+START_TEST(test_similarity_that_is_just_enough)
+{
+	const double similarity = 55.0 / 57;
+	int lasts = _i & 1, is_more = _i >> 1;
+	struct run run;
+
+	begin(&run, lasts ? SIMIDX_CREATE_NOTES : 0);
+	run.options.flags = SIMIDX_DEDUP_NEAREST | (lasts ? SIMIDX_DEDUP_LASTING : 0);
+	run.options.remember = lasts ? SIMIDX_DEDUP_TEXT : SIMIDX_DEDUP_FINGERPRINT;
+	run.options.similarity = similarity + is_more * 1e-9;
+	run.options.max_weight = 1000;
+	if (lasts) {
+		decide(&run, 2, 3);
+		decide(&run, 5, 6);
+	} else {
+		decide(&run, 2, 6);
+	}
+	ck_assert_uint_eq(run.n_near, 1 + (unsigned)!lasts - (unsigned)is_more);
+	ck_assert(run.is_told);
+	ck_assert_double_eq_tol(run.near.similarity, similarity, 1e-15);
+	ck_assert_uint_eq(run.near.id, 0);
+	ck_assert_uint_eq(run.near.keeper, lasts ? SIMIDX_DEDUP_EARLIER : 0);
+	ck_assert_uint_eq(run.near.flags, 0);
+	end(&run);
+}
+END_TEST
+
+/* By sketches, too: equal texts have a similarity of 1, and others have less. */
+START_TEST(test_similarity_of_sketches_that_is_just_enough)
+{
+	struct run run;
+
+	begin(&run, SIMIDX_CREATE_NOTES);
+	run.options.flags = SIMIDX_DEDUP_LASTING;
+	run.options.remember = SIMIDX_DEDUP_SKETCH;
+	run.options.similarity = 1;
+	run.options.max_weight = 1000;
+	decide(&run, 2, 3);
+	decide(&run, 3, 4);
+	ck_assert_uint_eq(run.n_near, 1);
+	ck_assert_double_eq(run.near.similarity, 1);
+	ck_assert_uint_eq(run.near.flags, SIMIDX_DEDUP_ESTIMATE);
+	decide(&run, 5, 6);
+	ck_assert_uint_eq(run.n_near, 1);
+	end(&run);
+}
+END_TEST
+
+/* Where fingerprints alone decide, those at the distance of the options are near, whether they are
+   searched or are of the same batch. */
+START_TEST(test_weight_that_is_just_enough)
+{
+	unsigned distance = 200; /* far less than that of row 4 */
+	struct run run;
+
+	for (int is_less = -1; is_less < 2; is_less++) {
+		char name[] = { (char)('b' + is_less), '\0' };
+
+		begin_in(&run, name, 0);
+		run.options.flags = SIMIDX_DEDUP_NO_VERIFY;
+		run.options.batch_rows = shapes[_i].batch;
+		run.options.threads = shapes[_i].threads;
+		run.options.max_weight = (int)distance - (is_less > 0);
+		decide(&run, 3, 6);
+		end(&run);
+		if (is_less < 0)
+			distance = run.near.distance; /* as it is told */
+		ck_assert_uint_gt(distance, 0);
+		ck_assert_uint_eq(run.n_near, is_less <= 0);
+		ck_assert_uint_eq(run.n_by_fp, is_less <= 0);
+	}
+}
+END_TEST
+
+/* What is most similar in other indexes is told, too: of equally similar ones the first. */
+START_TEST(test_nearest_of_other_indexes)
+{
+	static const char *const names[] = { "a", "b", "c" };
+	static const unsigned row[] = { 6, 2, 2 }; /* that it has */
+	simidx *against[3];
+	struct run run;
+
+	for (int i = 0; i < 3; i++) {
+		begin_in(&run, names[i], SIMIDX_CREATE_NOTES);
+		run.options.flags = SIMIDX_DEDUP_LASTING;
+		run.options.remember = SIMIDX_DEDUP_TEXT;
+		decide(&run, row[i], row[i] + 1);
+		simidx_writer_close(run.writer);
+		against[i] = run.index;
+	}
+	begin(&run, 0);
+	run.options.flags = SIMIDX_DEDUP_NEAREST;
+	run.options.similarity = .99;
+	run.options.max_weight = 1000;
+	run.options.against = against;
+	run.options.n_against = 3;
+	decide(&run, 4, 6);
+	ck_assert_uint_eq(run.n_near, 0);
+	ck_assert(run.is_told);
+	ck_assert_uint_eq(run.near.keeper, SIMIDX_DEDUP_AGAINST);
+	ck_assert_uint_eq(run.near.against, 1);
+	ck_assert_double_eq_tol(run.near.similarity, 55.0 / 57, 1e-15);
+	end(&run);
+	for (int i = 0; i < 3; i++)
+		simidx_close(against[i]);
+}
+END_TEST
+
+/* A label that is too long is not stored, nor one that another document has. */
+START_TEST(test_labels_that_cannot_be_stored)
+{
+	static const struct {
+		size_t size;
+		uint64_t want; /* documents that have it */
+	} labels[] = { { 5, 1 }, { SIMIDX_MAX_LABEL, 1 }, { SIMIDX_MAX_LABEL + 1, 0 } };
+	char label[SIMIDX_MAX_LABEL + 1];
+	simidx_info info = SIMIDX_INFO_INIT;
+	struct run run;
+
+	memset(label, 'l', sizeof(label));
+	begin(&run, 0);
+	run.options.flags = SIMIDX_DEDUP_LASTING;
+	run.label = label;
+	run.label_size = labels[_i].size;
+	decide(&run, 2, ROWS);
+	sxt_must_ok(simidx_get_info(run.index, &info, &sxt_err));
+	ck_assert_uint_ge(info.documents, KEPT);
+	ck_assert_uint_eq(info.labels, labels[_i].want);
+	end(&run);
+}
+END_TEST
+
 static const sxt_test tests[] = {
+	{ &test_similarity_that_is_just_enough, 0, 4 },
+	{ &test_similarity_of_sketches_that_is_just_enough, 0, 1 },
+	{ &test_weight_that_is_just_enough, 0, N_SHAPES },
+	{ &test_nearest_of_other_indexes, 0, 1 },
+	{ &test_labels_that_cannot_be_stored, 0, 3 },
 	{ &test_counts_of_a_run, 0, N_SHAPES },
 	{ &test_counts_of_what_is_remembered, 0, 2 * N_SHAPES },
 	{ &test_counts_of_texts_that_have_changed, 0, 1 },

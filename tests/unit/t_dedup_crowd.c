@@ -39,17 +39,45 @@ static void make_text(size_t row, char text[TEXT_SIZE])
 	}
 }
 
+/*
+ * Decide `n` rows from row `from` on, which are all kept, and then some copies of the last one,
+ * which are not, nor compared in vain. Returns how many are counted as compared so.
+ */
+static uint64_t decide(simidx *index, simidx_writer *writer, simidx_dedup_options *options,
+		       size_t from, size_t n, size_t copies)
+{
+	simidx_dedup_counts counts = { .size = sizeof(counts) };
+	char text[TEXT_SIZE];
+	simidx_dedup *dedup;
+	size_t n_kept = 0;
+
+	options->tmpdir = t_dir;
+	options->calls.ctx = &n_kept;
+	options->calls.decided = hear;
+	sxt_must_ok(simidx_dedup_open(index, writer, options, &dedup, &sxt_err));
+	for (size_t i = from; i < from + n + copies; i++) {
+		simidx_dedup_row row = SIMIDX_DEDUP_ROW_INIT;
+
+		make_text(i < from + n ? i : from + n - 1, text);
+		row.text = text;
+		row.text_size = strlen(text);
+		sxt_must_ok(simidx_dedup_add(dedup, &row, &sxt_err));
+	}
+	sxt_must_ok(simidx_dedup_flush(dedup, 1, &sxt_err));
+	simidx_dedup_count(dedup, &counts);
+	simidx_dedup_close(dedup);
+	ck_assert_uint_eq(n_kept, n);
+	return counts.exhausted;
+}
+
 /* How many are counted as compared in vain, as there may be more. */
 static uint64_t count_exhausted(size_t batch, unsigned threads, unsigned flags)
 {
 	simidx_dedup_options options = SIMIDX_DEDUP_OPTIONS_INIT;
-	simidx_dedup_counts counts = { .size = sizeof(counts) };
-	char name[32], text[TEXT_SIZE];
+	uint64_t exhausted;
 	simidx_writer *writer;
-	simidx_dedup *dedup;
-	simidx_error err;
-	size_t n_kept = 0;
 	simidx *index;
+	char name[32];
 
 	snprintf(name, sizeof(name), "%zu-%u-%u", batch, threads, flags);
 	sxt_dedup_index(t_dir, name, SIMIDX_DEDUP_TEXTS, 0, &index, &writer);
@@ -57,26 +85,10 @@ static uint64_t count_exhausted(size_t batch, unsigned threads, unsigned flags)
 	options.batch_rows = batch;
 	options.flags = flags;
 	options.unsearched_bytes = 0; /* a copy is searched, too */
-	options.tmpdir = t_dir;
-	options.calls.ctx = &n_kept;
-	options.calls.decided = hear;
-	ck_assert_sx(simidx_dedup_open(index, writer, &options, &dedup, &err), SIMIDX_OK);
-	/* The last one is a copy, which is not compared in vain. */
-	for (size_t i = 0; i <= ROWS; i++) {
-		simidx_dedup_row row = SIMIDX_DEDUP_ROW_INIT;
-
-		make_text(i < ROWS ? i : ROWS - 1, text);
-		row.text = text;
-		row.text_size = strlen(text);
-		ck_assert_sx(simidx_dedup_add(dedup, &row, &err), SIMIDX_OK);
-	}
-	ck_assert_sx(simidx_dedup_flush(dedup, 1, &err), SIMIDX_OK);
-	ck_assert_uint_eq(n_kept, ROWS);
-	simidx_dedup_count(dedup, &counts);
-	simidx_dedup_close(dedup);
+	exhausted = decide(index, writer, &options, 0, ROWS, 1);
 	simidx_writer_close(writer);
 	simidx_close(index);
-	return counts.exhausted;
+	return exhausted;
 }
 
 /* From row 66 on; what a search ahead has left out counts as what one in turn leaves out. */
@@ -96,7 +108,37 @@ START_TEST(test_exhausted)
 }
 END_TEST
 
+/* Those of another index are as many as a row is compared with, or one more, which is counted. */
+START_TEST(test_exhausted_by_another_index)
+{
+	simidx_dedup_options options = SIMIDX_DEDUP_OPTIONS_INIT;
+	int is_more = _i & 1, is_all = _i >> 1;
+	simidx_writer *writer;
+	simidx *other, *index;
+
+	options.flags = SIMIDX_DEDUP_LASTING;
+	options.remember = SIMIDX_DEDUP_TEXT;
+	sxt_dedup_index(t_dir, "other", SIMIDX_DEDUP_TEXTS, SIMIDX_CREATE_NOTES, &other, &writer);
+	ck_assert_uint_eq(decide(other, writer, &options, 0,
+				 SIMIDX_DEDUP_MOST_COMPARED + (size_t)is_more, 0), 0);
+	simidx_writer_close(writer);
+	sxt_dedup_index(t_dir, "own", SIMIDX_DEDUP_TEXTS, 0, &index, &writer);
+	options = (simidx_dedup_options)SIMIDX_DEDUP_OPTIONS_INIT;
+	options.against = &other;
+	options.n_against = 1;
+	options.threads = 2;
+	options.batch_rows = 7;
+	options.flags = is_all ? SIMIDX_DEDUP_COMPARE_ALL : 0;
+	ck_assert_uint_eq(decide(index, writer, &options, ROWS, 20, 0),
+			  is_more && !is_all ? 20 : 0);
+	simidx_writer_close(writer);
+	simidx_close(index);
+	simidx_close(other);
+}
+END_TEST
+
 static const sxt_test tests[] = {
+	{ &test_exhausted_by_another_index, 0, 4 },
 	{ &test_exhausted, 0, 1 },
 };
 
