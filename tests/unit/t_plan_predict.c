@@ -3,8 +3,12 @@
 
 #include <stdint.h>
 
+#include <simidx_info.h>
+#include <simidx_load.h>
+
 #include "plan/sx_planner.h"
 #include "support/sxt.h"
+#include "support/sxt_model.h"
 
 static void make(sx_plan *plan, const char *name, unsigned bits)
 {
@@ -130,7 +134,72 @@ START_TEST(test_blocks_by_theory)
 }
 END_TEST
 
+/* What is predicted is what a loaded index of random fingerprints has. */
+START_TEST(test_sizes_of_a_real_index)
+{
+	enum { DOCUMENTS = 100000 };
+	char *dir = sxt_dir_make(), *path = sxt_path(dir, "index");
+	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
+	simidx_prediction p = SIMIDX_PREDICTION_INIT;
+	simidx_table_info t = SIMIDX_TABLE_INFO_INIT;
+	uint64_t in_tables = 0, in_others = 0;
+	simidx_loader *loader;
+	simidx *index;
+	double others;
+	sxt_rng rng;
+
+	sxt_rng_init(&rng, 4711);
+	sxt_must_ok(simidx_plan_predict((unsigned)_i, 64, DOCUMENTS, 3, &p, &sxt_err));
+	create.plan = p.plan;
+	sxt_must_ok(simidx_loader_open(path, &create, NULL, &loader, &sxt_err));
+	for (unsigned i = 0; i < DOCUMENTS; i++) {
+		simidx_doc doc = SIMIDX_DOC_INIT;
+
+		doc.fp = sxt_rng_u64(&rng);
+		sxt_must_ok(simidx_loader_put(loader, &doc, NULL, &sxt_err));
+	}
+	sxt_must_ok(simidx_loader_finish(loader, NULL, &sxt_err));
+	simidx_loader_close(loader);
+	index = sxt_open(path, SIMIDX_OPEN_READ_ONLY);
+	for (unsigned i = 0; !simidx_get_table_info(index, i, &t, NULL); i++)
+		*(i < p.n_tables ? &in_tables : &in_others) += t.overflow_pages * 4096;
+	simidx_close(index);
+	/* The last block of a table may be less full. */
+	ck_assert_double_eq_tol((double)in_tables / DOCUMENTS, p.table_bytes, .04 * p.table_bytes);
+	others = p.bytes - p.table_bytes;
+	ck_assert_double_eq_tol((double)in_others / DOCUMENTS, others, .02 * others);
+	sxt_remove(dir);
+	free(path);
+	free(dir);
+}
+END_TEST
+
+/* The public function says what the planner does, of which the tests above know. */
+START_TEST(test_costs_are_those_of_the_planner)
+{
+	static const uint64_t documents[] = { 1, 1000, 10000000, UINT64_C(1) << 34 };
+	simidx_prediction p = SIMIDX_PREDICTION_INIT;
+	sx_prediction want;
+	sx_plan plan;
+
+	for (unsigned i = 0; i < sizeof(documents) / sizeof(documents[0]); i++) {
+		for (unsigned radius = 0; radius < 8; radius++) {
+			sxt_must_ok(simidx_plan_predict((unsigned)_i, 64, documents[i], radius, &p,
+							&sxt_err));
+			make(&plan, p.plan, 64);
+			sx_planner_predict(&plan, documents[i], radius, 90, &want);
+			ck_assert_uint_eq(p.n_tables, plan.n_tables);
+			ck_assert_double_eq(p.probes, (double)want.cover.probes);
+			ck_assert_double_eq(p.candidates, (double)want.cover.candidates);
+			ck_assert_double_eq_tol(p.microseconds, want.cover.ns / 1000, 1e-9);
+		}
+	}
+}
+END_TEST
+
 static const sxt_test tests[] = {
+	{ &test_costs_are_those_of_the_planner, 0, SXT_N_PLANS },
+	{ &test_sizes_of_a_real_index, 0, SXT_N_PLANS },
 	{ &test_candidates_by_theory, 0, 1 },
 	{ &test_bytes_by_theory, 0, 1 },
 	{ &test_time_tells_plans_apart, 0, 1 },
