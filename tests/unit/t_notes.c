@@ -6,6 +6,7 @@
  * ones. Random changes beside all others are in t_live_model.c.
  */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -433,7 +434,8 @@ static void note_loss(void *ctx, const simidx_loss *loss)
 	lost_together += loss->id == SIMIDX_NO_ID;
 }
 
-static void repair_and_check(uint64_t id)
+/* Of `n` documents, this one and others after it, the note is lost. */
+static void repair_and_check(uint64_t id, unsigned n)
 {
 	simidx_repair_report report = SIMIDX_REPAIR_REPORT_INIT;
 	char *path = sxt_path(t_dir, "repaired");
@@ -443,12 +445,13 @@ static void repair_and_check(uint64_t id)
 	sxt_must_ok(simidx_repair(t_path, path, NULL, note_loss, NULL, &report, &sxt_err));
 	ck_assert_uint_eq(report.documents, 10);
 	ck_assert_uint_eq(report.documents_lost, 0);
-	ck_assert_uint_eq(report.notes_lost, 1);
+	ck_assert_uint_eq(report.notes_lost, n);
+	ck_assert_uint_eq(report.named + report.labels_lost + report.changes_lost, 0);
 	index_now = sxt_open(path, 0);
 	sxt_check_sound(index_now);
 	check(0, "note 0");
 	check(id, NULL);
-	ck_assert_uint_eq(t_info(index_now).notes, 4);
+	ck_assert_uint_eq(t_info(index_now).notes, 5 - n);
 	simidx_close(index_now);
 	free(path);
 }
@@ -506,7 +509,7 @@ START_TEST(test_a_damaged_note)
 	simidx_close(index_now);
 	check_changes();
 	index_now = sxt_open(t_path, 0);
-	repair_and_check(2);
+	repair_and_check(2, 1);
 	/* Of a merged document nothing tells that it had one, but the header counts them. */
 	ck_assert_uint_eq(lost_with_id, !(_i & 1));
 	ck_assert_uint_eq(lost_together, _i & 1);
@@ -537,16 +540,24 @@ static void expect_walk_to_tell(int at_end)
 	simidx_walk_close(walk);
 }
 
-START_TEST(test_a_missing_note)
+START_TEST(test_missing_notes)
 {
+	unsigned is_merged = _i & 1, n = _i & 2 ? 3 : 1;
+	char want[80];
+
 	create(SIMIDX_CREATE_NOTES);
 	put_all();
-	if (_i)
+	if (is_merged)
 		sxt_merge(index_now);
-	forge(2, NULL, 0);
-	expect_walk_to_tell(_i);
-	expect_problem(_i ? "it has 4 entries of documents that are there, the header says 5" : "");
-	repair_and_check(2);
+	for (unsigned i = 0; i < n; i++)
+		forge(2 + 2 * i, NULL, 0);
+	expect_walk_to_tell((int)is_merged);
+	snprintf(want, sizeof(want), "it has %u entries of documents that are there, the header "
+		 "says 5", 5 - n);
+	expect_problem(is_merged ? want : "");
+	repair_and_check(2, n);
+	ck_assert_uint_eq(lost_with_id, is_merged ? 0 : n);
+	ck_assert_uint_eq(lost_together, is_merged);
 }
 END_TEST
 
@@ -576,7 +587,7 @@ static const sxt_test tests[] = {
 	{ &test_pending_notes, 0, 1 },
 	{ &test_loaders, 0, 2 },
 	{ &test_a_damaged_note, 0, 8 },
-	{ &test_a_missing_note, 0, 2 },
+	{ &test_missing_notes, 0, 4 },
 	{ &test_a_note_of_no_document, 0, 1 },
 };
 
