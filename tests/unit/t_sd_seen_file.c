@@ -233,6 +233,15 @@ static uint64_t n_filters(void)
 	return n;
 }
 
+/* What was seen before a file and what is read from it, and to what hashes lead then. */
+static void close_both(simidx *index, struct sd_seen *seen, struct sd_seen *next)
+{
+	sd_first_close(first);
+	sd_seen_close(seen);
+	sd_seen_close(next);
+	simidx_close(index);
+}
+
 /* To what hashes lead comes back from entries and from a table, to who has memory for it. Who has
    none reads the rest, and writes a file without. */
 START_TEST(test_what_hashes_lead_to)
@@ -269,11 +278,8 @@ START_TEST(test_what_hashes_lead_to)
 			sxt_must_eq(find(text[i].least[3]), i % 4 == 3 ? UINT64_MAX : i);
 	}
 	sd_seen_file_close(file);
-	sd_first_close(first);
 	sd_first_close(own);
-	sd_seen_close(seen);
-	sd_seen_close(next);
-	simidx_close(index);
+	close_both(index, seen, next);
 	free(text);
 }
 END_TEST
@@ -310,11 +316,8 @@ START_TEST(test_entries_of_one_state)
 	ck_assert_uint_eq(find(text.least[1]), UINT64_MAX);
 	ck_assert_uint_eq(find(text.least[2]), 2);
 	sd_seen_file_close(file);
-	sd_first_close(first);
 	sd_first_close(own);
-	sd_seen_close(seen);
-	sd_seen_close(next);
-	simidx_close(index);
+	close_both(index, seen, next);
 }
 END_TEST
 
