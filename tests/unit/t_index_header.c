@@ -102,6 +102,11 @@ START_TEST(test_merge_ends_where_it_was_to_end)
 }
 END_TEST
 
+static int is_deleted(size_t d)
+{
+	return d % 3 == 0;
+}
+
 /*
  * Documents from MERGED on that are in the tables come back into the log, as if postings had got
  * them all but the merge had not removed them yet.
@@ -153,6 +158,63 @@ START_TEST(test_rows_after_the_end_of_a_merge_are_found)
 	sxt_must_ok(simidx_get_info(index, &info, &sxt_err));
 	ck_assert_uint_eq(info.fresh_rows, ALL - merged + 1);
 	sxt_check_content(&model, ALL + 1, index);
+	simidx_close(index);
+}
+END_TEST
+
+/* That, and every third document was deleted since, of which the log has both rows. */
+static void delete_after_last_step(simidx *index, sx_txn *txn)
+{
+	sx_header h;
+
+	undo_last_step(index, txn);
+	sxt_must_ok(sx_meta_read_header(txn, &index->tables.meta, &h, &sxt_err));
+	for (size_t d = MERGED; d < h.merge_end; d++) {
+		const sxt_doc *doc = &model.at[d];
+		sx_fresh_row row = { .id = doc->id, .fp = doc->fp, .values.of[SX_FP2] = doc->fp2,
+				     .op = SX_FRESH_DELETE };
+
+		if (!is_deleted(d))
+			continue;
+		sxt_must_ok(sx_fresh_log_append(txn, &index->fresh->log, &row, 1, h.next_seq++,
+						&sxt_err));
+		h.documents--;
+	}
+	sxt_must_ok(sx_meta_write_header(txn, &index->tables.meta, &h, &sxt_err));
+}
+
+/* What postings have already is not found once it is deleted, whoever reads the log. */
+START_TEST(test_rows_of_a_merge_are_deleted)
+{
+	const size_t merged = MERGED + (ALL - MERGED) / 2;
+	simidx *index;
+
+	for (size_t d = MERGED; d < merged; d++)
+		if (is_deleted(d))
+			model.at[d].label_size = 0;
+	make_index((unsigned)_i, merged);
+	rewrite(delete_after_last_step);
+	index = sxt_open(t_path, 0);
+	for (int is_finished = 0; is_finished < 2; is_finished++) {
+		simidx_reader *reader = sxt_reader(index);
+
+		for (int twice = 0; twice < 2; twice++) { /* first by the log */
+			for (size_t d = 0; d < ALL; d++) {
+				simidx_query q = SIMIDX_QUERY_INIT;
+				simidx_results r = SIMIDX_RESULTS_INIT;
+				size_t want = !(d >= MERGED && d < merged && is_deleted(d));
+
+				q.fp = model.at[d].fp;
+				sxt_must_ok(simidx_reader_search(reader, &q, &r, &sxt_err));
+				sxt_must_eq(r.n, want);
+				sxt_must_eq(r.count, want);
+				sxt_must(!want || r.matches->id == model.at[d].id);
+			}
+		}
+		simidx_reader_close(reader);
+		sxt_check_sound(index);
+		sxt_merge(index);
+	}
 	simidx_close(index);
 }
 END_TEST
@@ -253,6 +315,7 @@ END_TEST
 
 static const sxt_test tests[] = {
 	{ &test_merge_ends_where_it_was_to_end, 0, 2 },
+	{ &test_rows_of_a_merge_are_deleted, 0, 2 },
 	{ &test_rows_after_the_end_of_a_merge_are_found, 0, 2 },
 	{ &test_next_id_survives_a_rebuild, 0, 2 },
 	{ &test_digest_covers_second_fingerprints, 0, 1 },
