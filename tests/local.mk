@@ -169,6 +169,7 @@ unit_suites = \
 	tests/unit/t_repair_fp2.c \
 	tests/unit/t_repair_changes.c \
 	tests/unit/t_repair_live.c \
+	tests/unit/t_repair_options.c \
 	tests/unit/t_repair_pages.c \
 	tests/unit/t_search_block_index.c \
 	tests/unit/t_search_changes.c \
