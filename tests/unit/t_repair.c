@@ -6,6 +6,7 @@
  */
 
 #include <simidx_repair.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -343,6 +344,20 @@ static void change_fp(simidx *index, const sx_table *table, uint64_t id, uint64_
 	sx_rows_free(&row);
 }
 
+/* Keep which table is to blame for doubts about a document; `ctx` has its id. */
+static const char *blamed;
+static char blamed_table[16];
+
+static void tell_and_keep(void *ctx, const simidx_loss *loss)
+{
+	if (loss->kind == SIMIDX_LOSS_DOUBT && loss->id == *(const uint64_t *)ctx) {
+		ck_assert_uint_eq(loss->flags, SIMIDX_LOSS_HAS_FP);
+		snprintf(blamed_table, sizeof(blamed_table), "%s", loss->table);
+		blamed = blamed_table;
+	}
+	t_tell(NULL, loss);
+}
+
 /*
  * Bit 0 of the kind: docs is changed, else postings. With bit 1 the other one of them has a damaged
  * row besides, so that neither is whole.
@@ -354,6 +369,7 @@ START_TEST(test_tables_that_disagree)
 	char *path = sxt_path(t_dir, "new");
 	const t_entry *e;
 	const sxt_doc *doc;
+	uint64_t id;
 	simidx_reader *reader;
 	simidx_match match;
 	simidx *index;
@@ -368,7 +384,9 @@ START_TEST(test_tables_that_disagree)
 	if (both)
 		t_change_entry(entry_of(in_docs ? IN_POSTINGS : IN_DOCS, NULL, 100),
 			       in_docs ? 18 : 10, 1);
-	ck_assert_sx(simidx_repair(t_path, path, NULL, t_tell, NULL, &report, &sxt_err), SIMIDX_OK);
+	id = doc->id;
+	blamed = NULL;
+	sxt_must_ok(simidx_repair(t_path, path, NULL, tell_and_keep, &id, &report, &sxt_err));
 	/* The one of them that is whole is right; else it is postings. */
 	index = sxt_open(path, 0);
 	reader = sxt_reader(index);
@@ -378,6 +396,10 @@ START_TEST(test_tables_that_disagree)
 	ck_assert_uint_eq(report.documents, T_DOCUMENTS);
 	/* Where postings is whole, docs is not looked at. */
 	ck_assert_uint_eq(t_count_told(SIMIDX_LOSS_DOUBT, doc->id), !in_docs || both);
+	/* The table that is not believed. */
+	ck_assert(!blamed == (in_docs && !both));
+	if (blamed)
+		ck_assert_str_eq(blamed, both ? "docs" : "postings");
 	simidx_reader_close(reader);
 	sxt_check_sound(index);
 	simidx_close(index);
