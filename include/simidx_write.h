@@ -231,7 +231,8 @@ typedef struct simidx_decision {
 /**
  * simidx_writer_put_if_new() of many documents, each decided in its turn. The answers are the same:
  * a document counts as there for those that follow it. The tables are searched for many of them
- * together, and that is faster where queries differ in nothing but the fingerprint.
+ * together, and that is faster where queries differ in nothing but the fingerprint, or where each goes
+ * by weights and has some probes, as those of texts.
  *
  * @param docs     `n` of them. They lie as far apart as the first one's size says, and all have
  *                 that size
@@ -245,7 +246,7 @@ typedef struct simidx_decision {
  *         unless the code says that it is lost (simidx_writer_put()): after SIMIDX_E_RANGE here it
  *         is
  *
- * Cost: at most that of single calls. Memory: some megabytes. An engine with
+ * Cost: at most that of single calls. Memory: up to 40 MB. An engine with
  * SIMIDX_ENGINE_CONDITIONS is asked for 100 queries at a time, in one wait.
  */
 int simidx_writer_put_if_new_many(simidx_writer *writer, const simidx_doc *docs,

@@ -198,6 +198,8 @@ lib_libsx_core_la_SOURCES = \
 	lib/local/sx_local_walk.h \
 	lib/local/sx_local_writer.c \
 	lib/local/sx_local_writer.h \
+	lib/local/sx_sorted.c \
+	lib/local/sx_sorted.h \
 	lib/open/sx_check_pages.c \
 	lib/open/sx_create.c \
 	lib/open/sx_create.h \

@@ -125,6 +125,7 @@ unit_suites = \
 	tests/kernel/kernel_check.c \
 	tests/kernel/kernel_check.h \
 	tests/unit/t_util.c \
+	tests/unit/t_batch_weighted.c \
 	tests/unit/t_bits.c \
 	tests/unit/t_memtable.c \
 	tests/unit/t_near.c \

@@ -102,10 +102,11 @@ typedef struct sx_backend_bulk {
 	/**
 	 * Look up n queries. What is wrong with one of them is told by its answer.
 	 *
-	 * @param together  set to 0 if they have to be searched for one by one
+	 * @param together  set to how many were looked up, the first ones; 0: all have to be
+	 *                  searched for one by one
 	 */
 	int (*search)(void *bulk, simidx_reader *reader, const simidx_query *queries, size_t n,
-		      int *together, simidx_error *err);
+		      size_t *together, simidx_error *err);
 	/** Answer query number i of these, once each, in their order: as sx_search() does. */
 	int (*answer)(void *bulk, simidx_reader *reader, size_t i, simidx_results *out,
 		      simidx_error *err);

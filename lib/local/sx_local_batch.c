@@ -6,81 +6,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "local/sx_local_reader.h"
+#include "local/sx_sorted.h"
 #include "search/sx_search.h"
 #include "util/sx_err.h"
-#include "util/sx_sort.h"
 
-#define MAX_PROBES 256  /* of a query: with more there is enough to share within it */
-#define PROBES 512      /* that are looked up together, but for those of the last query */
-#define MAX_DOCS 64     /* of a fingerprint that are read beforehand */
-#define SORT_BITS 22    /* leading bits that keys are sorted by */
-#define FIRST_SLICES 4  /* of a fingerprint's documents, before more is wanted of it */
-#define AHEAD 8         /* queries whose documents are prefetched */
-/* More of either would take more memory than they save time. */
-#define MAX_HITS 16      /* of a query on average, and as many documents */
-#define SPARE_HITS 65536 /* hits, and documents, besides */
+#define MAX_PROBES 256 /* of a query: with more there is enough to share within it */
+#define MOST_PROBES ((size_t)1 << 19) /* that are kept; queries beyond come in the next search */
+#define AHEAD 8 /* queries whose documents are prefetched */
 
-/** A query, and what searching the tables took for it. */
-struct asked {
-	uint64_t fp;
-	uint32_t blocks, candidates;
+/* What is kept of the access of a query besides its probes. */
+struct kept {
+	sx_patterns_end end;
+	int complete_to;
 };
 
-#define ALONE UINT32_MAX /* blocks of one whose ranges are too full: it is searched for by itself */
-
-typedef struct sx_sorted {
-	const simidx_query *query; /* n of them */
-	size_t n;
-	sx_query like;     /* the first one */
-	sx_cover cover; /* for all of them */
-	sx_probes of_0;    /* its probes of fingerprint 0 in the table at hand */
-	size_t n_probes;   /* of each query, in all tables */
-	struct asked *asked; /* by query */
-	size_t asked_cap;
-	uint64_t *item,
-		*spare; /* queries or hits in the order of a table: 32 leading bits of the key,
-	                           and the number */
-	size_t n_items, item_cap, spare_cap;
-	unsigned probed_from; /* items that agree from this bit on have the same probes */
-	sx_probes probes;  /* that are looked up together */
-	uint32_t *owner;   /* numbers of their items, the first one of several */
-	size_t owner_cap;
-	sx_local_found *hit, *grouped; /* as found, and by query */
-	size_t n_hits, hit_cap, grouped_cap;
-	uint32_t *start;   /* of each query's in `grouped`, and the end */
-	size_t start_cap;
-	sx_doc *doc;       /* of the hits */
-	size_t n_docs, doc_cap;
-} sx_sorted;
+struct batch {
+	const simidx_query *query;
+	sx_cover cover; /* for all of them, where they ask the same */
+	sx_sorted sorted;
+	struct kept *kept; /* by query, where they do not */
+	size_t kept_cap;
+};
 
 static void *create(void)
 {
-	return sx_calloc(1, sizeof(sx_sorted));
+	return sx_calloc(1, sizeof(struct batch));
 }
 
 static void destroy(void *bulk)
 {
-	sx_sorted *s = bulk;
+	struct batch *b = bulk;
 
-	if (!s)
+	if (!b)
 		return;
-	sx_probes_free(&s->of_0);
-	sx_probes_free(&s->probes);
-	free(s->asked);
-	free(s->item);
-	free(s->spare);
-	free(s->owner);
-	free(s->hit);
-	free(s->grouped);
-	free(s->start);
-	free(s->doc);
-	free(s);
-}
-
-static sx_local_search *search_of(const simidx_reader *r)
-{
-	return r->search;
+	sx_sorted_free(&b->sorted);
+	free(b->kept);
+	free(b);
 }
 
 /* ---- which queries ---- */
@@ -109,370 +70,214 @@ static int ask_the_same(const simidx *index, const simidx_query *queries, size_t
 	return 1;
 }
 
-/* Check the first query and choose the cover for all. 0 or -1. */
-static int choose_cover(sx_query *like, sx_cover *cover, simidx_reader *r,
-			const simidx_query *queries)
+/* Whether a query by patterns wants all that there is: no hit makes it end. */
+static int wants_all(const sx_query *q)
 {
-	if (sx_query_init(like, sx_reader_index(r), queries, NULL) ||
+	return !q->is_empty && !q->asked->max_candidates &&
+	       (q->asked->mode == SIMIDX_ALL || q->asked->mode == SIMIDX_COUNT);
+}
+
+/* Whether all tables that the reader's access has probes of have block indexes. */
+static int has_blocks(const simidx_reader *r)
+{
+	const sx_probes *probes = &r->access.tables.probes;
+
+	for (size_t i = 0; i < probes->n; i++)
+		if (!r->view.table[probes->at[i].table].blocks)
+			return 0;
+	return 1;
+}
+
+/* Check a query that asks the same as others, and choose the cover for all. 0 or -1. */
+static int choose_cover(sx_query *like, sx_cover *cover, simidx_reader *r,
+			const simidx_query *query)
+{
+	if (sx_query_init(like, sx_reader_index(r), query, NULL) ||
 	    sx_access_make(&r->access, &r->covers, &r->view, like, 0, NULL))
 		return -1;
 	*cover = r->access.by_sizes ? r->covers.tables.of[like->radius]->cover : *r->access.cover;
-	if (cover->scan || cover->probes > MAX_PROBES)
-		return -1;
-	for (unsigned i = 0; i < cover->n; i++)
-		if (!r->view.table[cover->probed[i].table].blocks)
-			return -1;
-	return 0;
+	return cover->scan || cover->probes > MAX_PROBES || !has_blocks(r) ? -1 : 0;
 }
 
+/* Whether a query is looked up by patterns with others. Its access is the reader's then. */
+static int goes_with_others(sx_query *q, simidx_reader *r, const simidx_query *query)
+{
+	const sx_access *a = &r->access;
+
+	return query->weights && !sx_query_init(q, sx_reader_index(r), query, NULL) &&
+	       wants_all(q) && !sx_access_make(&r->access, &r->covers, &r->view, q, 0, NULL) &&
+	       !a->cover && !a->tables.end.scan && a->tables.probes.n &&
+	       a->tables.probes.n <= MAX_PROBES && has_blocks(r);
+}
+
+/* With patterns, of which each query has many, fewer queries share as much. */
 static int is_worthwhile(simidx_reader *r, const simidx_query *queries, size_t n)
 {
 	const simidx *index = sx_reader_index(r);
+	size_t from = index->tuning.batch_sorted_from;
 	sx_cover cover;
+	sx_query q;
+
+	if (index->schema->layout != SIMIDX_LAYOUT_BLOCKS)
+		return 0;
+	if (goes_with_others(&q, r, queries))
+		return n * r->access.tables.probes.n / index->schema->plan.n_tables >= from;
+	return n >= from && ask_the_same(index, queries, n) &&
+	       !choose_cover(&q, &cover, r, queries);
+}
+
+/* ---- searching ---- */
+
+/* Add queries that ask the same. Returns how many. */
+static size_t add_alike(struct batch *b, simidx_reader *r, size_t n)
+{
 	sx_query like;
 
-	if (n < index->tuning.batch_sorted_from || index->schema->layout != SIMIDX_LAYOUT_BLOCKS ||
-	    !ask_the_same(index, queries, n))
+	if (choose_cover(&like, &b->cover, r, b->query))
 		return 0;
-	return !choose_cover(&like, &cover, r, queries);
-}
+	b->sorted.cover = &b->cover;
+	for (size_t i = 0; i < n; i++) {
+		const sx_sorted_query own = { .fp = b->query[i].fp, .max_bits = like.max_bits,
+					      .n = (uint32_t)b->cover.probes };
 
-/* ---- tables ---- */
-
-static size_t max_hits(const sx_sorted *s)
-{
-	return MAX_HITS * s->n + SPARE_HITS;
-}
-
-/* An item for a key of `bits` bits, 16 or more. */
-static uint64_t item_of(uint64_t key, unsigned bits, size_t number)
-{
-	return (key << (64 - bits) & ~(uint64_t)UINT32_MAX) | number;
-}
-
-/* Sort the items by this many leading bits. */
-static int sort_items(sx_sorted *s, unsigned bits)
-{
-	uint64_t *sorted;
-
-	if (sx_reserve(&s->spare, &s->spare_cap, s->n_items, sizeof(*s->spare)))
-		return -1;
-	sorted = sx_sort_records(s->item, s->spare, s->n_items, 1, 1, 64 - bits);
-	if (sorted == s->spare) {
-		size_t cap = s->item_cap;
-
-		s->spare = s->item;
-		s->item = sorted;
-		s->item_cap = s->spare_cap;
-		s->spare_cap = cap;
+		if (sx_sorted_add(&b->sorted, &own, NULL))
+			return 0;
 	}
-	return sorted ? 0 : -1;
+	return n;
 }
 
-static int push_probe(sx_sorted *s, const sx_probe *probe, size_t owner)
+/* Add queries with their patterns, but for those that do not go with others. Returns how many. */
+static size_t add_by_patterns(struct batch *b, simidx_reader *r, size_t n)
 {
-	if (sx_probes_reserve(&s->probes, 1) ||
-	    sx_reserve(&s->owner, &s->owner_cap, s->probes.n + 1, sizeof(*s->owner)))
-		return -1;
-	s->owner[s->probes.n] = (uint32_t)owner;
-	s->probes.at[s->probes.n++] = *probe;
-	return 0;
-}
+	const sx_access_part *part = &r->access.tables;
+	size_t i = 0;
+	sx_query q;
 
-/* The end of the items from i on that have the probes of item i. */
-static size_t end_of_probes(const sx_sorted *s, size_t i)
-{
-	uint64_t probed = s->item[i] >> s->probed_from;
+	if (sx_reserve(&b->kept, &b->kept_cap, n, sizeof(*b->kept)))
+		return 0;
+	for (; i < n && b->sorted.n_probes < MOST_PROBES; i++) {
+		sx_sorted_query own = { .n = 0 };
+		int is_added = goes_with_others(&q, r, &b->query[i]);
 
-	while (i < s->n_items && s->item[i] >> s->probed_from == probed)
-		i++;
+		if (is_added) {
+			own.fp = q.fp;
+			own.max_bits = q.max_bits;
+			own.n = (uint32_t)part->probes.n;
+			b->kept[i] = (struct kept){ part->end, r->access.complete_to };
+		}
+		if (sx_sorted_add(&b->sorted, &own, is_added ? &part->probes : NULL))
+			return 0;
+	}
 	return i;
 }
 
-/*
- * Add the probes of items [from, to), which are the same, unless their ranges are so full that
- * another cover might be better.
- */
-static int add_probes(sx_sorted *s, const sx_block_index *blocks, unsigned bits, size_t from,
-		      size_t to)
+/* By weights less is accepted than what is near, and the tables that have it all report it. */
+static void drop_hits(struct batch *b, const simidx *index)
 {
-	/* Below the probed bits there is the number instead of the key, which does not count. */
-	uint64_t candidates = 0, key = s->item[from] >> (64 - bits);
-	size_t had = s->probes.n;
-	int needs_replan;
+	sx_sorted *s = &b->sorted;
+	uint32_t kept = 0;
 
-	for (size_t p = 0; p < s->of_0.n; p++) {
-		sx_probe probe = sx_probe_of(&s->of_0.at[p], key);
+	for (size_t i = 0, from, to = 0; i < s->n; i++) {
+		sx_query q;
 
-		candidates += sx_block_index_count_if_large(blocks, probe.low, probe.high);
-		if (push_probe(s, &probe, from))
-			return -1;
-	}
-	needs_replan = sx_cover_needs_replan(&s->cover, candidates);
-	if (needs_replan)
-		s->probes.n = had;
-	/* These lie anywhere, and the visitor needs them soon. */
-	for (size_t i = from; i < to; i++) {
-		struct asked *asked = &s->asked[(uint32_t)s->item[i]];
+		from = to;
+		to = s->query[i + 1].hits;
+		s->query[i].hits = kept;
+		if (from == to || sx_query_init(&q, index, &b->query[i], NULL))
+			continue;
+		for (size_t h = from; h < to; h++) {
+			uint64_t fp = s->grouped[h].fp;
 
-		sx_prefetch(asked);
-		if (needs_replan)
-			asked->blocks = ALONE;
-	}
-	return 0;
-}
-
-/* What a visitor needs. */
-struct visiting {
-	sx_sorted *s;
-	simidx_reader *r;
-	const sx_lookup_task *task;
-	uint32_t probe; /* of the slice before */
-};
-
-/* SIMIDX_E_NOMEM also where there are more hits than are kept: the caller searches singly then. */
-static int visit_table(void *ctx, const sx_block_slice *slice, enum sx_next *next,
-		       simidx_error *err)
-{
-	struct visiting *v = ctx;
-	sx_sorted *s = v->s;
-	sx_lookup *l = &search_of(v->r)->near;
-	unsigned t = v->task->probe[slice->probe].table;
-	const sx_perm *perm = &sx_reader_index(v->r)->schema->plan.table[t];
-	size_t n = slice->to > slice->from ? (size_t)(slice->to - slice->from) : 0;
-	size_t from = s->owner[slice->probe], to = end_of_probes(s, from);
-
-	(void)next;
-	(void)err;
-	for (size_t i = from; i < to; i++) {
-		struct asked *asked = &s->asked[(uint32_t)s->item[i]];
-		uint64_t key = sx_permute(perm, asked->fp);
-		size_t near = n ? sx_lookup_near(l, v->task, slice, n, key, s->like.max_bits) : 0;
-
-		asked->blocks++;
-		asked->candidates += (uint32_t)n;
-		for (size_t h = 0; h < near; h++) {
-			uint64_t fp = sx_unpermute(perm, l->keys[h]);
-
-			if (!sx_cover_is_first(&s->cover, t, fp ^ asked->fp))
-				continue;
-			if (s->n_hits >= max_hits(s) ||
-			    sx_reserve(&s->hit, &s->hit_cap, s->n_hits + 1, sizeof(*s->hit)))
-				return SIMIDX_E_NOMEM;
-			s->hit[s->n_hits++] =
-				(sx_local_found){ fp, (uint32_t)s->item[i], 0, SX_LOCAL_NOT_READ };
+			if ((h == from || fp != s->grouped[h - 1].fp) &&
+			    sx_query_accepts_near(&q, fp))
+				s->grouped[kept++] = s->grouped[h];
 		}
 	}
-	return SIMIDX_OK;
-}
-
-static int run(sx_sorted *s, simidx_reader *r, sx_lookup *l, int exact, size_t first,
-	       sx_visit visit)
-{
-	const sx_snapshot *snapshot = &r->view.snapshot;
-	struct visiting v = { s, r, NULL, UINT32_MAX };
-	const sx_lookup_task task = { snapshot->txn, r->view.table, s->probes.at, s->probes.n,
-				      exact, first, visit, &v };
-
-	v.task = &task;
-	return sx_lookup_run(l, &task, NULL);
-}
-
-static int search_table(sx_sorted *s, simidx_reader *r, unsigned number)
-{
-	unsigned t = s->cover.probed[number].table;
-	const sx_plan *plan = &sx_reader_index(r)->schema->plan;
-	unsigned probed = s->cover.probed[number].bits;
-	sx_cover one = s->cover;
-
-	one.n = 1;
-	one.probed[0] = s->cover.probed[number];
-	s->of_0.n = s->n_items = 0;
-	if (sx_cover_probes(plan, &one, 0, s->like.max_bits, &s->of_0) ||
-	    sx_reserve(&s->item, &s->item_cap, s->n, sizeof(*s->item)))
-		return -1;
-	s->n_probes += s->of_0.n;
-	for (size_t i = 0; i < s->n; i++)
-		if (s->asked[i].blocks != ALONE)
-			s->item[s->n_items++] = item_of(
-				sx_permute(&plan->table[t], s->asked[i].fp), plan->bits, i);
-	s->probed_from = 64 - probed;
-	if (sort_items(s, probed < SORT_BITS ? probed : SORT_BITS))
-		return -1;
-	for (size_t i = 0, end; i < s->n_items;) {
-		s->probes.n = 0;
-		for (; i < s->n_items && s->probes.n < PROBES; i = end) {
-			end = end_of_probes(s, i);
-			if (add_probes(s, r->view.table[t].blocks, plan->bits, i, end))
-				return -1;
-		}
-		if (run(s, r, &search_of(r)->near, 0, SX_LOOKUP_SLICES, visit_table))
-			return -1;
-	}
-	return 0;
-}
-
-static int search_tables(sx_sorted *s, simidx_reader *r)
-{
-	s->n_hits = s->n_probes = 0;
-	if (sx_reserve(&s->asked, &s->asked_cap, s->n, sizeof(*s->asked)))
-		return -1;
-	for (size_t i = 0; i < s->n; i++)
-		s->asked[i] = (struct asked){ s->query[i].fp, 0, 0 };
-	for (unsigned i = 0; i < s->cover.n; i++)
-		if (search_table(s, r, i))
-			return -1;
-	return 0;
-}
-
-/* ---- postings ---- */
-
-/* Read the documents of a hit, unless they are too many. */
-static int visit_postings(void *ctx, const sx_block_slice *slice, enum sx_next *next,
-			  simidx_error *err)
-{
-	struct visiting *v = ctx;
-	sx_sorted *s = v->s;
-	sx_local_search *l = search_of(v->r);
-	sx_value_arrays values;
-	sx_local_found *hit = &s->hit[(uint32_t)s->item[s->owner[slice->probe]]];
-	size_t n = slice->to > slice->from ? (size_t)(slice->to - slice->from) : 0;
-
-	if (!n)
-		return SIMIDX_OK;
-	if (slice->probe != v->probe) {
-		hit->docs = (uint32_t)s->n_docs;
-		hit->n_docs = 0;
-	}
-	v->probe = slice->probe;
-	if (hit->n_docs + n > MAX_DOCS || s->n_docs + n > max_hits(s)) {
-		s->n_docs = hit->docs;
-		hit->n_docs = SX_LOCAL_NOT_READ;
-		*next = SX_NEXT_PROBE;
-		return SIMIDX_OK;
-	}
-	if (sx_postings_decode(&l->documents, v->task, slice, n, &l->rows, err))
-		return SIMIDX_E_CORRUPT;
-	if (sx_reserve(&s->doc, &s->doc_cap, s->n_docs + n, sizeof(*s->doc)))
-		return SIMIDX_E_NOMEM;
-	hit->n_docs += (uint32_t)n;
-	values = sx_value_arrays_in(&sx_reader_index(v->r)->schema->columns, &l->rows,
-				    SX_POSTINGS_COLUMNS);
-	for (size_t i = 0; i < n; i++)
-		s->doc[s->n_docs++] = (sx_doc){ l->rows.col[SX_POSTINGS_ID][i], hit->fp,
-						sx_value_arrays_at(&values, i) };
-	return SIMIDX_OK;
-}
-
-static int read_postings(sx_sorted *s, simidx_reader *r)
-{
-	unsigned bits = sx_reader_index(r)->schema->bits;
-
-	s->n_docs = 0;
-	if (!s->n_hits || !r->view.table[SX_VIEW_POSTINGS].blocks)
-		return 0;
-	if (sx_reserve(&s->item, &s->item_cap, s->n_hits, sizeof(*s->item)))
-		return -1;
-	for (size_t h = 0; h < s->n_hits; h++)
-		s->item[h] = item_of(s->hit[h].fp, bits, h);
-	s->n_items = s->n_hits;
-	if (sort_items(s, bits < SORT_BITS ? bits : SORT_BITS))
-		return -1;
-	for (size_t i = 0; i < s->n_hits;) {
-		s->probes.n = 0;
-		for (; i < s->n_hits && s->probes.n < PROBES; i++) {
-			uint64_t fp = s->hit[(uint32_t)s->item[i]].fp;
-			sx_probe probe = { .low = fp, .high = fp, .table = SX_VIEW_POSTINGS };
-
-			if (push_probe(s, &probe, i))
-				return -1;
-		}
-		if (run(s, r, &search_of(r)->documents, 1, FIRST_SLICES, visit_postings))
-			return -1;
-	}
-	return 0;
-}
-
-/* ---- answers ---- */
-
-/* Bring the hits into the order of the queries. */
-static int group_hits(sx_sorted *s)
-{
-	uint32_t sum = 0;
-
-	if (sx_reserve(&s->start, &s->start_cap, s->n + 1, sizeof(*s->start)) ||
-	    sx_reserve(&s->grouped, &s->grouped_cap, s->n_hits, sizeof(*s->grouped)))
-		return -1;
-	memset(s->start, 0, (s->n + 1) * sizeof(*s->start));
-	for (size_t h = 0; h < s->n_hits; h++)
-		s->start[s->hit[h].query]++;
-	for (size_t i = 0; i <= s->n; i++) {
-		sum += s->start[i];
-		s->start[i] = sum;
-	}
-	/* Each end becomes a start. */
-	for (size_t h = s->n_hits; h-- > 0;)
-		s->grouped[--s->start[s->hit[h].query]] = s->hit[h];
-	return 0;
+	s->query[s->n].hits = kept;
 }
 
 /* A block that is damaged belongs to the answer of some query: that one is to fail. */
 static int search(void *bulk, simidx_reader *r, const simidx_query *queries, size_t n,
-		  int *together, simidx_error *err)
+		  size_t *together, simidx_error *err)
 {
-	sx_sorted *s = bulk;
+	struct batch *b = bulk;
+	sx_sorted *s = &b->sorted;
+	size_t added;
 
 	(void)err;
-	s->query = queries;
-	s->n = n;
-	*together = !choose_cover(&s->like, &s->cover, r, queries) && !search_tables(s, r) &&
-		    !read_postings(s, r) && !group_hits(s);
+	*together = 0;
+	b->query = queries;
+	sx_sorted_clear(s);
+	added = ask_the_same(sx_reader_index(r), queries, n) ? add_alike(b, r, n)
+							       : add_by_patterns(b, r, n);
+	if (!added || sx_sorted_near(s, r))
+		return SIMIDX_OK;
+	if (!s->cover)
+		drop_hits(b, sx_reader_index(r));
+	if (!sx_sorted_documents(s, r))
+		*together = added;
 	return SIMIDX_OK;
 }
+
+/* ---- answers ---- */
 
 /* Documents lie in the order of postings: have the CPU fetch those of query i. */
 static void prefetch_documents(const sx_sorted *s, size_t i)
 {
 	if (i >= s->n)
 		return;
-	for (size_t h = s->start[i]; h < s->start[i + 1]; h++)
+	for (size_t h = s->query[i].hits; h < s->query[i + 1].hits; h++)
 		if (s->grouped[h].n_docs != SX_LOCAL_NOT_READ)
 			sx_prefetch(&s->doc[s->grouped[h].docs]);
 }
 
-static int compare_by_fp(const void *a, const void *b)
+/* Have the access that query i was looked up by, as far as fresh rows need it. 0 or -1. */
+static int take_access(const struct batch *b, sx_access *a, const sx_query *q, size_t i)
 {
-	const sx_local_found *x = a, *y = b;
+	const sx_sorted_query *asked = &b->sorted.query[i];
+	sx_probes *probes = &a->tables.probes;
 
-	return x->fp < y->fp ? -1 : x->fp > y->fp;
+	a->cover = b->sorted.cover;
+	a->complete_to = (int)q->radius;
+	if (a->cover)
+		return 0;
+	probes->n = 0;
+	if (sx_probes_reserve(probes, asked->n))
+		return -1;
+	for (; probes->n < asked->n; probes->n++)
+		probes->at[probes->n] = b->sorted.probe[asked->first + probes->n].probe;
+	a->tables.end = b->kept[i].end;
+	a->complete_to = b->kept[i].complete_to;
+	return 0;
 }
 
 static int answer(void *bulk, simidx_reader *r, size_t i, simidx_results *out, simidx_error *err)
 {
-	sx_sorted *s = bulk;
-	const struct asked *asked = &s->asked[i];
-	sx_local_search *l = search_of(r);
+	struct batch *b = bulk;
+	sx_sorted *s = &b->sorted;
+	const sx_sorted_query *asked = &s->query[i];
+	sx_local_search *l = r->search;
 	sx_query q;
 	sx_finding f = { .view = &r->view, .q = &q, .access = &r->access, .hits = &r->hits,
 			 .out = out };
-	int rc = sx_query_init(&q, sx_reader_index(r), &s->query[i], err);
+	int rc = sx_query_init(&q, sx_reader_index(r), &b->query[i], err);
 
 	if (rc)
 		return rc;
 	prefetch_documents(s, i + AHEAD);
-	if (asked->blocks == ALONE || q.is_empty)
+	if (!asked->n || q.is_empty)
 		return sx_search(r, &q, out, err);
-	out->probes = s->n_probes;
+	if (take_access(b, &r->access, &q, i))
+		return sx_fail_nomem(err);
+	out->probes = asked->n;
 	out->blocks = asked->blocks;
 	out->candidates = asked->candidates;
 	sx_hits_clear(&r->hits);
-	for (size_t h = s->start[i]; !rc && h < s->start[i + 1]; h++)
-		rc = sx_hits_add(&r->hits, &q, s->grouped[h].fp, 1, err);
-	l->n_found = s->start[i + 1] - s->start[i];
-	l->found = s->grouped + s->start[i];
+	l->found = s->grouped + asked->hits;
+	l->n_found = s->query[i + 1].hits - asked->hits;
 	l->docs = s->doc;
-	if (l->n_found > 1)
-		qsort(s->grouped + s->start[i], l->n_found, sizeof(*s->grouped), compare_by_fp);
+	for (size_t h = 0; !rc && h < l->n_found; h++)
+		rc = sx_hits_add(&r->hits, &q, l->found[h].fp, 1, err);
 	if (!rc)
 		rc = sx_search_found(r, &f, 0, err);
 	l->n_found = 0;

@@ -2,12 +2,11 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Many queries that ask the same of different fingerprints: they are looked up table by table in
- * the order of the table, and their documents in the order of postings, so that neighbours read
- * blocks that are in the CPU's caches (a sort-merge join). Then each is answered from its hits.
- *
- * That is done where they ask the same, the index is in blocks, and all tables that they need
- * have block indexes (sx_view_expect()).
+ * Many queries that are looked up together, sorted (sx_sorted.h). Then each is answered from its
+ * hits. That is done where the index is in blocks, all tables that they need have block indexes
+ * (sx_view_expect()), and they are of one of two kinds: queries that ask the same of different
+ * fingerprints, by one cover for all; or queries by weights, each by its own patterns. Among the
+ * latter others may come, which are searched for by themselves.
  */
 
 #ifndef SX_LOCAL_BATCH_H

@@ -141,14 +141,14 @@ static int find_once(struct together *t, simidx_reader *r, size_t n, size_t *ope
 }
 
 static int search(void *bulk, simidx_reader *r, const simidx_query *queries, size_t n,
-		  int *together, simidx_error *err)
+		  size_t *together, simidx_error *err)
 {
 	struct together *t = bulk;
 	uint64_t round_trips = 0;
 	size_t open, with_rows = 0;
 	int rc;
 
-	*together = 1;
+	*together = n;
 	sx_arena_clear(&t->labels);
 	for (size_t i = 0; i < n; i++)
 		begin(t, r, &t->asked[i], &queries[i]);

@@ -326,8 +326,11 @@ int sx_access_make_fresh(sx_access *a, sx_cover_cache *covers, const sx_view *vi
 	sx_template *cover;
 
 	set_costs(covers, view->snapshot.index, sx_view_rows(view), 0);
+	a->by_sizes = 0;
+	if (!a->cover)
+		return make_fresh(a, covers, view, q, err);
 	cover = uniform_cover(covers, &covers->fresh, plan, sx_view_fresh_rows(view), q);
-	a->by_sizes = a->fresh_is_tables = 0;
+	a->fresh_is_tables = 0;
 	a->fresh.probes.n = 0;
 	a->complete_to = (int)q->radius;
 	if (!cover ||

@@ -55,15 +55,21 @@ static int run_task(sx_batch *batch, simidx_reader *reader, void *bulk, size_t f
 		    simidx_error *err)
 {
 	const sx_backend_bulk *calls = batch->index->backend->bulk;
-	int together = bulk != NULL, rc = SIMIDX_OK;
+	size_t begin = from, end = from;
+	int is_together = bulk != NULL, rc = SIMIDX_OK;
 
-	if (bulk)
-		rc = calls->search(bulk, reader, batch->query + from, to - from, &together, err);
 	for (size_t i = from; !rc && i < to; i++) {
 		simidx_results results = SIMIDX_RESULTS_INIT;
 
-		rc = together ? calls->answer(bulk, reader, i - from, &results, err)
-			      : search_one(batch, reader, i, &results, err);
+		if (is_together && i == end) {
+			rc = calls->search(bulk, reader, batch->query + i, to - i, &end, err);
+			is_together = end > 0;
+			begin = i;
+			end += i;
+		}
+		if (!rc)
+			rc = is_together ? calls->answer(bulk, reader, i - begin, &results, err)
+					 : search_one(batch, reader, i, &results, err);
 		if (!rc)
 			rc = deliver(batch, reader, i, &results, err);
 	}

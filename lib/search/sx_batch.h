@@ -3,8 +3,8 @@
 
 /*
  * Batches: many queries in one call. They are answered in tasks of consecutive queries: one query
- * after another or, where they differ in nothing but the fingerprint, sorted, so that neighbours
- * share what is read.
+ * after another or, where there is much to share, sorted (sx_backend_bulk), so that neighbours share
+ * what is read.
  */
 
 #ifndef SX_BATCH_H

@@ -191,7 +191,7 @@ int sx_hits_find_fresh(sx_finding *f, simidx_error *err)
 	if (sx_view_fresh_rows(f->view))
 		rc = find_fresh(f, err);
 	if (!rc)
-		end(f, (int)f->q->radius);
+		end(f, f->access->complete_to);
 	return rc;
 }
 

@@ -86,6 +86,7 @@ size_t sx_ahead_find(sx_ahead *a, const simidx_query *query, unsigned bits)
 static int look_up(sx_ahead *a, simidx_reader *r, size_t from, size_t to, simidx_error *err)
 {
 	const sx_backend_bulk *calls = sx_reader_index(r)->backend->bulk;
+	size_t n;
 	int rc;
 
 	a->from = from;
@@ -99,9 +100,12 @@ static int look_up(sx_ahead *a, simidx_reader *r, size_t from, size_t to, simidx
 	a->bulk = a->bulk ? a->bulk : calls->create();
 	if (!a->bulk)
 		return SIMIDX_OK;
-	rc = calls->search(a->bulk, r, a->query + from, to - from, &a->is_together, err);
+	rc = calls->search(a->bulk, r, a->query + from, to - from, &n, err);
+	a->is_together = !rc && n > 0;
 	if (rc)
 		a->to = a->from;
+	else if (n)
+		a->to = from + n;
 	return rc;
 }
 

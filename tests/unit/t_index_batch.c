@@ -388,7 +388,7 @@ START_TEST(test_query_into_hot_range_goes_alone)
 	size_t hot = 0;
 	const sx_local_search *search;
 	void *sorted;
-	int together = 0;
+	size_t together = 0;
 	simidx_reader *reader;
 	simidx_query *q;
 	simidx *index;
@@ -407,7 +407,7 @@ START_TEST(test_query_into_hot_range_goes_alone)
 	sorted = sx_local_bulk.create();
 	ck_assert_int_eq(sx_local_bulk.is_worthwhile(reader, q, 400), 1);
 	ck_assert_sx(sx_local_bulk.search(sorted, reader, q, 400, &together, &sxt_err), SIMIDX_OK);
-	ck_assert_int_eq(together, 1);
+	ck_assert_uint_eq(together, 400);
 	for (size_t i = 0; i < 400; i++) {
 		simidx_results results = SIMIDX_RESULTS_INIT;
 		unsigned before = search->near.runs;
