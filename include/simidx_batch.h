@@ -36,9 +36,10 @@ typedef struct simidx_batch_options {
 #define SIMIDX_BATCH_OPTIONS_INIT { sizeof(simidx_batch_options), 0, NULL, NULL, NULL }
 
 /**
- * Search many queries. Large batches whose queries differ in nothing but the fingerprint, or go by
- * weights as those of texts, share what they read, and are faster for it than as many single searches. All queries see one
- * snapshot, or those of each thread do; it is pinned until the end, as by a walk.
+ * Search many queries. Large batches whose queries differ in nothing but the fingerprint, or go
+ * by weights as those of texts, share what they read, and are faster for it than as many single
+ * searches. All queries see one snapshot, or those of each thread do; it is pinned until the end,
+ * as by a walk.
  *
  * With one thread, answers come in the order of the queries, from the caller's thread. Otherwise
  * deliver() is called from several threads, the caller's among them, at the same time and in no

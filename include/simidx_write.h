@@ -231,8 +231,8 @@ typedef struct simidx_decision {
 /**
  * simidx_writer_put_if_new() of many documents, each decided in its turn. The answers are the same:
  * a document counts as there for those that follow it. The tables are searched for many of them
- * together, and that is faster where queries differ in nothing but the fingerprint, or where each goes
- * by weights and has some probes, as those of texts.
+ * together, and that is faster where queries differ in nothing but the fingerprint, or where each
+ * goes by weights and has some probes, as those of texts.
  *
  * @param docs     `n` of them. They lie as far apart as the first one's size says, and all have
  *                 that size

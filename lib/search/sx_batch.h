@@ -2,8 +2,8 @@
 /* Copyright the libsimidx authors */
 
 /*
- * Batches: many queries in one call. They are answered in tasks of consecutive queries: one query
- * after another or, where there is much to share, sorted (sx_backend_bulk), so that neighbours share
+ * Batches: many queries in one call. They are answered in tasks of consecutive queries: one after
+ * another or, where there is much to share, sorted (sx_backend_bulk), so that neighbours share
  * what is read.
  */
 
