@@ -118,4 +118,20 @@ if limited --version >/dev/null 2>&1; then
 else
 	echo 'not limited: this system or build does not allow it'
 fi
+
+# Rows of a large index wait until they are an eighth of it, if the memory is enough for them: of 36,000 that
+# are put, all wait, or those that have come since fewer were merged.
+awk 'BEGIN { for (i = 0; i < 336000; i++) printf "%08x%08x\n", i * 2654435761 % 4294967296, i }' >many
+head -n 300000 many >first
+tail -n 36000 many >second
+run 0 "$load" -q -F tsv --fp-field 1 large first
+cp -r large small
+waiting=()
+for how in '1G large' '70M small'; do
+	read -r memory index <<<"$how"
+	run 0 "$dedup" -q --threads 1 --memory "$memory" -k 0 -F lines --stream --index "$index" second
+	run 0 "$query" stats --json "$index"
+	waiting[${#waiting[@]}]=$(grep -o '"fresh_rows":[0-9]*' out | cut -d : -f 2)
+done
+[ "${waiting[0]}" -eq 36000 ] && [ "${waiting[1]}" -lt 8000 ] || fail "${waiting[*]} rows wait"
 finish

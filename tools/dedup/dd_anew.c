@@ -75,7 +75,7 @@ static int begin(struct deciding *deciding)
 	deciding->text = calloc(options->threads, sizeof(*deciding->text));
 	if (!deciding->again || !deciding->text)
 		return tl_error("out of memory");
-	deciding->index = dd_index_open(options, SIMIDX_DEDUP_TEXTS, memory.index_rows, work->dir,
+	deciding->index = dd_index_open(options, SIMIDX_DEDUP_TEXTS, &memory, work->dir,
 				    DD_ROOM_SECOND);
 	if (!deciding->index)
 		return TL_TROUBLE;

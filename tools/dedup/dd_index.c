@@ -83,7 +83,8 @@ static void tell_new(const char *path)
 		tl_notice("%s: a new index, in which new documents are remembered", path);
 }
 
-static int open_path(struct dd_index *index, const char *path, enum simidx_dedup_kind kind)
+static int open_path(struct dd_index *index, const char *path, enum simidx_dedup_kind kind,
+		     struct dd_memory *memory)
 {
 	const struct dd_options *options = index->options;
 	simidx_create_options create = SIMIDX_CREATE_OPTIONS_INIT;
@@ -123,11 +124,12 @@ static int open_path(struct dd_index *index, const char *path, enum simidx_dedup
 	if (options->index && !options->resume && !info.next_id)
 		tell_new(options->index);
 	index->first_id = info.next_id;
+	dd_memory_index(memory, info.documents);
 	return choose(index, &info);
 }
 
 struct dd_index *dd_index_open(const struct dd_options *options, enum simidx_dedup_kind kind,
-			       uint64_t most_rows, const char *dir, const char *name)
+			       struct dd_memory *memory, const char *dir, const char *name)
 {
 	struct dd_index *index = tl_alloc(sizeof(*index));
 	simidx_writer_options how = SIMIDX_WRITER_OPTIONS_INIT;
@@ -140,12 +142,12 @@ struct dd_index *dd_index_open(const struct dd_options *options, enum simidx_ded
 	index->options = options;
 	index->is_compared = kind == SIMIDX_DEDUP_TEXTS && !options->no_verify;
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	code = open_path(index, options->index ? options->index : path, kind);
+	code = open_path(index, options->index ? options->index : path, kind, memory);
 	if (options->index && !tl_path_is_uri(options->index) &&
 	    snprintf(index->seen_file, sizeof(index->seen_file), "%s/%s", options->index,
 		     SIMIDX_DEDUP_SEEN_NAME) >= (int)sizeof(index->seen_file))
 		index->seen_file[0] = '\0';
-	how.merge_threshold = most_rows;
+	how.merge_threshold = memory->index_rows;
 	if (!options->index)
 		how.durability = SIMIDX_DURABILITY_NORMAL;
 	if (!code && simidx_writer_open(index->handle, &how, &index->writer, &err))

@@ -14,6 +14,7 @@
 #include <simidx_dedup.h>
 
 #include "dedup/dd_mark.h"
+#include "dedup/dd_memory.h"
 
 /** It; others look at these, and set nothing. */
 struct dd_index {
@@ -31,13 +32,13 @@ struct dd_index {
 /**
  * Open the index, or make it.
  *
- * @param most_rows  rows that a commit may leave unmerged: they are in memory
- * @param dir        where a private one is made
- * @param name       its name there
+ * @param memory  divided; what unmerged rows have of it becomes that of the index's size
+ * @param dir     where a private one is made
+ * @param name    its name there
  * @return NULL with a message
  */
 struct dd_index *dd_index_open(const struct dd_options *options, enum simidx_dedup_kind kind,
-			       uint64_t most_rows, const char *dir, const char *name);
+			       struct dd_memory *memory, const char *dir, const char *name);
 
 /** Forget what is not committed and close. NULL is allowed. */
 void dd_index_close(struct dd_index *index);

@@ -46,6 +46,13 @@
 #define ROW 320
 #define MOST_ROWS 32768
 
+/*
+ * In an index that has documents a merge goes through all of them: so as many rows wait as are this
+ * part of them. What they need beyond their share is no more than this part of the tables.
+ */
+#define ROWS_OF_INDEX 8
+#define TABLES_PART 8
+
 /* What --memory has to be, in bytes, for tables of this size. */
 static uint64_t memory_for(uint64_t tables, unsigned threads)
 {
@@ -112,6 +119,19 @@ void dd_memory_divide(struct dd_memory *memory, uint64_t bytes, unsigned threads
 	memory->reading = bytes / READING_SHARE;
 	memory->tables = bytes / 2 - PROGRAM - threads * THREAD;
 	memory->charged = 0;
+}
+
+void dd_memory_index(struct dd_memory *memory, uint64_t documents)
+{
+	uint64_t had = memory->index_rows;
+	uint64_t most = had + memory->tables / TABLES_PART / ROW;
+	uint64_t rows = documents / ROWS_OF_INDEX;
+
+	rows = rows < most ? rows : most;
+	if (rows <= had)
+		return;
+	memory->index_rows = rows;
+	memory->tables -= (rows - had) * ROW;
 }
 
 void dd_memory_divide_left(struct dd_memory *memory, uint64_t bytes)

@@ -47,6 +47,12 @@ void dd_memory_begin(void);
 /** Divide `bytes`, which dd_memory_check() has found to be enough. Nothing is charged yet. */
 void dd_memory_divide(struct dd_memory *memory, uint64_t bytes, unsigned threads);
 
+/**
+ * For an index that has documents: more of its rows may wait for a merge, which takes the longer,
+ * the more documents there are. What they need is taken from `tables`.
+ */
+void dd_memory_index(struct dd_memory *memory, uint64_t documents);
+
 /** Divide bytes that are left in the end, for rows that are decided again: batches, work and the
  * rows of an index, which take half of them. Nothing is for reading and tables. */
 void dd_memory_divide_left(struct dd_memory *memory, uint64_t bytes);

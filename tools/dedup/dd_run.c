@@ -187,7 +187,7 @@ static int begin_deciding(struct run *run, enum simidx_dedup_kind kind)
 		if (!run->work.against)
 			return TL_TROUBLE;
 	}
-	run->work.index = dd_index_open(options, kind, run->memory.index_rows, run->work.dir,
+	run->work.index = dd_index_open(options, kind, &run->memory, run->work.dir,
 				   DD_ROOM_INDEX);
 	if (!run->work.index)
 		return TL_TROUBLE;
