@@ -114,6 +114,10 @@ run 2 "$query" groups index
 says "unknown command 'groups'; is clusters meant?"
 run 2 "$query" fsck index
 says "unknown command 'fsck'; is verify meant?"
+run 2 "$query" validate index
+says "unknown command 'validate'; is verify meant?"
+run 2 "$query" rebuild index
+says "unknown command 'rebuild'; is repair meant?"
 run 2 "$query" import index file
 says "unknown command 'import'; 'simidx-load INDEX INPUT' makes and fills an index"
 [ ! -e index ] || fail 'an index was made'
