@@ -161,6 +161,8 @@ static size_t add_by_patterns(struct batch *b, simidx_reader *r, size_t n)
 
 		if (is_added) {
 			own.fp = q.fp;
+			own.weights = q.asked->weights;
+			own.radius = q.radius;
 			own.max_bits = q.max_bits;
 			own.n = (uint32_t)part->probes.n;
 			b->kept[i] = (struct kept){ part->end, r->access.complete_to };
@@ -169,31 +171,6 @@ static size_t add_by_patterns(struct batch *b, simidx_reader *r, size_t n)
 			return 0;
 	}
 	return i;
-}
-
-/* By weights less is accepted than what is near, and the tables that have it all report it. */
-static void drop_hits(struct batch *b, const simidx *index)
-{
-	sx_sorted *s = &b->sorted;
-	uint32_t kept = 0;
-
-	for (size_t i = 0, from, to = 0; i < s->n; i++) {
-		sx_query q;
-
-		from = to;
-		to = s->query[i + 1].hits;
-		s->query[i].hits = kept;
-		if (from == to || sx_query_init(&q, index, &b->query[i], NULL))
-			continue;
-		for (size_t h = from; h < to; h++) {
-			uint64_t fp = s->grouped[h].fp;
-
-			if ((h == from || fp != s->grouped[h - 1].fp) &&
-			    sx_query_accepts_near(&q, fp))
-				s->grouped[kept++] = s->grouped[h];
-		}
-	}
-	s->query[s->n].hits = kept;
 }
 
 /* A block that is damaged belongs to the answer of some query: that one is to fail. */
@@ -210,11 +187,7 @@ static int search(void *bulk, simidx_reader *r, const simidx_query *queries, siz
 	sx_sorted_clear(s);
 	added = ask_the_same(sx_reader_index(r), queries, n) ? add_alike(b, r, n)
 							       : add_by_patterns(b, r, n);
-	if (!added || sx_sorted_near(s, r))
-		return SIMIDX_OK;
-	if (!s->cover)
-		drop_hits(b, sx_reader_index(r));
-	if (!sx_sorted_documents(s, r))
+	if (added && !sx_sorted_near(s, r) && !sx_sorted_documents(s, r))
 		*together = added;
 	return SIMIDX_OK;
 }

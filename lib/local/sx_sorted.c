@@ -133,6 +133,13 @@ struct visiting {
 	uint32_t probe; /* of the slice before */
 };
 
+/* Of a cover one table reports a match. By patterns each may that has it. */
+static int is_hit(const sx_sorted *s, const sx_sorted_query *q, unsigned table, uint64_t fp)
+{
+	return s->cover ? sx_cover_is_first(s->cover, table, fp ^ q->fp)
+			: sx_query_weigh(fp ^ q->fp, q->weights) <= q->radius;
+}
+
 /* SIMIDX_E_NOMEM also where there are more hits than are kept: the caller searches singly then. */
 static int visit_table(void *ctx, const sx_block_slice *slice, enum sx_next *next,
 		       simidx_error *err)
@@ -161,7 +168,7 @@ static int visit_table(void *ctx, const sx_block_slice *slice, enum sx_next *nex
 		for (size_t h = 0; h < near; h++) {
 			uint64_t fp = sx_unpermute(perm, l->keys[h]);
 
-			if (s->cover && !sx_cover_is_first(s->cover, probe->table, fp ^ q->fp))
+			if (!is_hit(s, q, probe->table, fp))
 				continue;
 			if (s->n_hits >= max_hits(s) ||
 			    sx_reserve(&s->hit, &s->hit_cap, s->n_hits + 1, sizeof(*s->hit)))

@@ -19,10 +19,12 @@
 /** A query: what is compared with its slices, and what they took. */
 typedef struct sx_sorted_query {
 	uint64_t fp;
-	uint32_t first, n;   /* of its probes, where it has its own; 0 = it is not looked up here */
+	const uint8_t *weights; /* where it has its own probes: a hit is within `radius` by these */
+	unsigned radius;
+	uint32_t first, n;   /* its probes; 0 = it is not looked up here */
 	uint32_t blocks, candidates;
 	uint32_t hits;       /* the first one's number, once they are by query */
-	unsigned max_bits;
+	unsigned max_bits;   /* in which a hit differs at most */
 } sx_sorted_query;
 
 /** A probe, and whose it is. */
@@ -71,9 +73,9 @@ int sx_sorted_add(sx_sorted *sorted, const sx_sorted_query *query, const sx_prob
 
 /**
  * Look all probes up: the hits are then in `grouped`, by query and then by fingerprint; query i
- * has those from query[i].hits up to query[i + 1].hits. Without a cover they may be there several
- * times. With one, a query whose ranges are so full that another cover might be better is not
- * looked up: its `n` becomes 0.
+ * has those from query[i].hits up to query[i + 1].hits, without a cover perhaps several times
+ * (sx_search_found() drops copies). With one, a query whose ranges are so full that another cover
+ * might be better is not looked up: its `n` becomes 0.
  *
  * @return 0; -1 when memory is short, or there are too many hits, or a block is damaged
  */

@@ -11,7 +11,7 @@
 #include "util/sx_bytes.h"
 #include "util/sx_err.h"
 
-static unsigned weigh(uint64_t differ, const uint8_t *weights)
+unsigned sx_query_weigh(uint64_t differ, const uint8_t *weights)
 {
 	unsigned sum = 0;
 
@@ -24,7 +24,7 @@ static unsigned weigh(uint64_t differ, const uint8_t *weights)
 
 unsigned sx_query_distance(const sx_query *q, uint64_t fp)
 {
-	return weigh(fp ^ q->fp, q->asked->weights);
+	return sx_query_weigh(fp ^ q->fp, q->asked->weights);
 }
 
 int sx_query_accepts_near(const sx_query *q, uint64_t fp)
@@ -77,7 +77,7 @@ int sx_query_judge(const sx_query *q, simidx_match *match)
 	if (!(match->flags & SIMIDX_MATCH_FP2))
 		return is_near_alone(q, match->weighted_distance);
 	match->distance2 = (unsigned)__builtin_popcountll(match->fp2 ^ q->asked->fp2);
-	match->weighted_distance += weigh(match->fp2 ^ q->asked->fp2, q->asked->weights2);
+	match->weighted_distance += sx_query_weigh(match->fp2 ^ q->asked->fp2, q->asked->weights2);
 	return match->weighted_distance <= q->asked->radius2;
 }
 

@@ -34,6 +34,9 @@ typedef struct sx_query {
 int sx_query_init(sx_query *query, const simidx *index, const simidx_query *asked,
 		  simidx_error *err);
 
+/** The sum of the weights of bits; NULL: each weighs 1. */
+unsigned sx_query_weigh(uint64_t bits, const uint8_t *weights);
+
 /** The distance of a fingerprint. */
 unsigned sx_query_distance(const sx_query *query, uint64_t fp);
 
