@@ -368,6 +368,7 @@ for path in nope.jsonl '*.jsonl' https://example.org/rows.jsonl; do
 	run 2 "$dedup" --stream "$path"
 	says "$path: cannot open: No such file"
 	run 1 "$dedup" --stream "$path" rows.jsonl
+	says "$path: cannot open: No such file"
 done
 run 2 "$dedup" -r nowhere
 says 'nowhere: cannot open: No such file'

@@ -363,6 +363,7 @@ if [ -n "${SX_TEXT-}" ]; then
 		says 'more rows that are no queries of this kind are only counted'
 		says "30 rows have no \"text\" (first: others.jsonl:1, whose strings are \"body\"; the longest one: --text-field 'body')"
 		run 1 "$query" search texts -F jsonl --text-field body others.jsonl
+		[ ! -s out ] || fail "found: $(cat out)"
 		run 1 "$query" search --text texts - <others.jsonl
 		says '-: has a JSON object in its first line: -F jsonl reads a row a line'
 	fi

@@ -65,6 +65,7 @@ for ((page = 2; page < pages; page++)); do
 	[ $code -ge 128 ] || continue
 	says "ended while an index was open, which may be damaged: 'simidx-query verify bad' tells"
 	run 1 "$query" verify bad
+	says 'bad: damaged: '
 	run 2 "$query" stats --untrusted bad
 	says 'impossible place or size'
 	break
