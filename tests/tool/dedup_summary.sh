@@ -98,6 +98,7 @@ summary_has new:2 note_bytes:0 foreign:0
 summed 0 --stream --index ix noteless.jsonl
 summary_has new:0 near:2 known:0 foreign:2 note_bytes:0
 says 'fingerprints decided 2 times, as an index had no note of a text that can be compared'
+says "another program has put it, or 'simidx-query verify INDEX' tells what is damaged"
 
 # Bytes that are the same are not known where a sketch decides: what is counted is said to be the least.
 for text in "$(seq 400)" "$(seq 403)"; do

@@ -170,7 +170,9 @@ static void tell_remembered(const struct dd_options *options, const simidx_dedup
 			  options->index, tl_counted(counts->sketches, "is", "are"));
 	if (counts->foreign)
 		tl_notice("fingerprints decided %s, as an index had no note of a text that can be "
-			  "compared", tl_counted(counts->foreign, "time", "times"));
+			  "compared: another program has put it, or 'simidx-query verify INDEX' "
+			  "tells what is damaged",
+			  tl_counted(counts->foreign, "time", "times"));
 }
 
 /* How many bytes of texts are left out or can be deleted, and how many are of identical ones. */
