@@ -246,8 +246,8 @@ static int answer(void *bulk, simidx_reader *r, size_t i, simidx_results *out, s
 	out->blocks = asked->blocks;
 	out->candidates = asked->candidates;
 	sx_hits_clear(&r->hits);
-	l->found = s->grouped + asked->hits;
 	l->n_found = s->query[i + 1].hits - asked->hits;
+	l->found = l->n_found ? s->grouped + asked->hits : NULL;
 	l->docs = s->doc;
 	for (size_t h = 0; !rc && h < l->n_found; h++)
 		rc = sx_hits_add(&r->hits, &q, l->found[h].fp, 1, err);
