@@ -246,7 +246,7 @@ typedef struct simidx_decision {
  *         unless the code says that it is lost (simidx_writer_put()): after SIMIDX_E_RANGE here it
  *         is
  *
- * Cost: at most that of single calls. Memory: up to 40 MB. An engine with
+ * Cost: at most that of single calls. Memory: up to 80 MB. An engine with
  * SIMIDX_ENGINE_CONDITIONS is asked for 100 queries at a time, in one wait.
  */
 int simidx_writer_put_if_new_many(simidx_writer *writer, const simidx_doc *docs,
